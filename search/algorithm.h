@@ -250,6 +250,7 @@ class RegisterAlgorithm {
       if constexpr (requires { options_.NeverFinished(); }) {
         plan.exempt |= options_.NeverFinished();
       }
+      ctx.LowerScoresBy(scores_.rule.lower_confidence);
       if (scores_.read) ctx.UseRule(scores_.rule);
       if (!scores_.weights.empty()) {
         ctx.tree().set_level_weights(scores_.Weights());

@@ -414,11 +414,16 @@ inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
   // Of step and path a model may have only one; the other is copied from it, or
   // both from the outcome or a window.
   StepScores filled = scores;
+  const auto fill = [&filled](Level to, Level from) {
+    if (!std::isnan(filled[to])) return;
+    filled[to] = filled[from];
+    filled.spread_of(to) = filled.spread_of(from);
+  };
   for (const Level level : {Level::kStep, Level::kOutcome, Level::kWindow2,
                             Level::kWindow3, Level::kWindow4}) {
-    if (std::isnan(filled.path)) filled.path = scores[level];
+    fill(Level::kPath, level);
   }
-  if (std::isnan(filled.step)) filled.step = filled.path;
+  fill(Level::kStep, Level::kPath);
   bool valid = filled.path >= 0 && filled.path <= 1 && filled.step >= 0 &&
                filled.step <= 1;
   for (const float score : filled.windows) valid &= !(score < 0 || score > 1);
@@ -427,6 +432,7 @@ inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
     FailScores(id, filled);
     return false;
   }
+  if (lower_confidence_ > 0) filled = LowerScores(filled, lower_confidence_);
   tree_.SetScores(id, filled);
   if (!rule_.plain()) {
     const float value = path_values_.Of(tree_, id, rule_);

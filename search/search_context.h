@@ -228,6 +228,9 @@ class SearchContext {
   // How the reward model writes its verdicts. Call it before the first
   // Evaluate.
   void SetVerdictCost(const VerdictCost& cost) { verdict_cost_ = cost; }
+  // From now on a node's scores are lowered by `b` >= 0 times their spread as
+  // they arrive (LowerScores): all that reads the tree sees the lower ones.
+  void LowerScoresBy(float b) { lower_confidence_ = b; }
   // Requests the intrinsic verifier's verdict on a response.
   Awaiting<Verification> Verify(NodeId node);
   // Checks a response against the problem's reference. For methods that label
@@ -472,6 +475,7 @@ class SearchContext {
   absl::Status failure_;
   ScoreRule rule_;
   PathValues path_values_;
+  float lower_confidence_ = 0;
 
   InlineModel* const inline_;
 

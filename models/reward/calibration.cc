@@ -128,9 +128,14 @@ StepScores Calibration::Apply(const StepScores& scores,
     if (curve == nullptr && level == Level::kPath && path_is_of_steps) {
       curve = Find("step");
     }
-    if (curve != nullptr) {
-      out[level] = static_cast<float>(curve->Apply(scores[level]));
-    }
+    if (curve == nullptr) continue;
+    out[level] = static_cast<float>(curve->Apply(scores[level]));
+    const auto mean = static_cast<double>(scores[level]);
+    const auto spread = static_cast<double>(scores.spread_of(level));
+    if (std::isnan(mean) || spread == 0) continue;
+    const double high = curve->Apply(std::min(1.0, mean + spread));
+    const double low = curve->Apply(std::max(0.0, mean - spread));
+    out.spread_of(level) = static_cast<float>((high - low) / 2);
   }
   return out;
 }

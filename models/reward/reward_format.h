@@ -113,7 +113,7 @@ struct RewardFormat {
   int label = 0;
   int path_label = -1;  // -1: none
   // Of Espalier's own heads: the levels of each output (config.json), in place
-  // of label and path_label.
+  // of label and path_label. An ensemble has `labels` / outputs heads.
   std::vector<LevelSet> outputs = {};
   RewardRange range = RewardRange::kProbability;
   // 0: none. Else the one output is this factor times the sum over the

@@ -92,6 +92,19 @@ float CombineScores(absl::Span<const StepScores> path, const ScoreRule& rule,
   return path.back()[rule.level];
 }
 
+StepScores LowerScores(const StepScores& scores, float b) {
+  StepScores out = scores;
+  for (size_t l = 0; l < kLevels; ++l) {
+    const auto level = static_cast<Level>(l);
+    const float mean = scores[level];
+    if (!std::isnan(mean)) {
+      out[level] = std::max(0.0f, mean - b * scores.spread_of(level));
+    }
+  }
+  out.spread = {};
+  return out;
+}
+
 std::string MissingLevels(const ScoreRule& rule, const LevelWeights& weights,
                           LevelSet levels) {
   // One of the two stands for the other.

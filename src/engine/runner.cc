@@ -113,8 +113,15 @@ absl::Status Runner::CheckLevels() const {
       job_->hooks->reward != nullptr ? job_->hooks->reward->levels()
       : models_.scorer != nullptr    ? models_.scorer->levels()
                                      : models_.critic->capabilities().levels;
-  const std::string missing =
-      MissingLevels(job_->algorithm->score_rule(), weights, levels);
+  const ScoreRule rule = job_->algorithm->score_rule();
+  if (rule.lower_confidence > 0 && !levels.spread()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "method ", CanonicalMethod(*job_->algorithm), " has lower_confidence ",
+        rule.lower_confidence, ", and the reward model gives no spread of its ",
+        "scores; train one by train reward --ensemble 5, or leave the option ",
+        "out"));
+  }
+  const std::string missing = MissingLevels(rule, weights, levels);
   if (missing.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "method ", CanonicalMethod(*job_->algorithm), " needs ", missing,

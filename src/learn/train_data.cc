@@ -93,12 +93,13 @@ class Collector {
       s.Append({end_token_}, 1);
     }
   }
-  // Log-probs of the last `logprobs.size()` tokens under the sampling policy.
+  // Of the last tokens, under the sampling policy.
   void OldLogprobs(absl::Span<const float> logprobs) {
-    GroupSequence& g = group_.back();
-    g.old_logprobs.assign(g.sequence.tokens.size() - logprobs.size(), 0);
-    g.old_logprobs.insert(g.old_logprobs.end(), logprobs.begin(),
-                          logprobs.end());
+    group_.back().old_logprobs = AtEnd(logprobs);
+  }
+  // Of the last tokens, in place of the response's; none: that one.
+  void Advantages(absl::Span<const float> advantages) {
+    if (!advantages.empty()) group_.back().advantages = AtEnd(advantages);
   }
   void EndGroup(std::string name) {
     SequenceGroup group = std::exchange(group_, {});
@@ -124,6 +125,12 @@ class Collector {
   TrainData Take() { return std::move(data_); }
 
  private:
+  // One per token: 0, and `values` at the end.
+  std::vector<float> AtEnd(absl::Span<const float> values) const {
+    std::vector<float> out(group_.back().sequence.tokens.size(), 0);
+    std::copy(values.rbegin(), values.rend(), out.rbegin());
+    return out;
+  }
   const TrainDataOptions& options_;
   const Tokenizer& tokenizer_;
   const int32_t end_token_;
@@ -204,7 +211,7 @@ class DatabaseReader {
   }
 
   absl::Status Groups() {
-    const auto examples = SelectGroups(trees_, options_.min_std, log_);
+    const auto examples = SelectGroups(trees_, options_.groups, log_);
     const bool advantages = std::any_of(
         examples.begin(), examples.end(), [](const GroupExample& example) {
           return std::any_of(
@@ -216,15 +223,17 @@ class DatabaseReader {
         absl::StrCat("no groups: the responses to every problem are all right "
                      "or all wrong (the standard deviation of their rewards "
                      "is below --min-std ",
-                     options_.min_std,
+                     options_.groups.min_std,
                      "), so every advantage is 0; search problems of middle "
                      "difficulty and several responses to each, as majority "
                      "draws them, or lower --min-std")));
+    ESP_RETURN_IF_ERROR(CheckScored(path_, options_.groups, examples));
     for (const GroupExample& example : examples) {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
       for (const GroupResponse& response : example.responses) {
         collector_.Begin(prompt, response.advantage);
         collector_.Add(response.tokens, true);
+        collector_.Advantages(response.advantages);
         collector_.OldLogprobs(response.logprobs);
         // Advantages are already computed, so each may be in a different batch.
         collector_.EndGroup(Name(example.problem));
@@ -771,6 +780,7 @@ uint64_t HashTrainData(const TrainData& data) {
     hash = MixHash(hash, group.size());
     for (const GroupSequence& g : group) {
       mix(g.advantage);
+      for (const float advantage : g.advantages) mix(advantage);
       for (const float logprob : g.old_logprobs) mix(logprob);
       const TrainSequence& s = g.sequence;
       for (size_t i = 0; i < s.tokens.size(); ++i) {

@@ -43,7 +43,7 @@ struct TrainDataOptions {
   // their targets). Step and windows need a verifier of steps, or lines that
   // hold them.
   LevelSet levels = Level::kPath;
-  float min_std = 0.05f;  // of the rewards of a group
+  GroupOptions groups;
   ContaminationOptions contamination;
   int context_length = 0;  // longer sequences are left out
   // Hash of the model's tokenizer.json as in RunInfo; "": not compared.

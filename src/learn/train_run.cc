@@ -23,6 +23,7 @@
 #include "base/settings.h"
 #include "base/status_macros.h"
 #include "models/checkpoint/llama_config.h"
+#include "models/checkpoint/reward_head_config.h"
 #include "models/differentiable/load_net.h"
 #include "nlohmann/json.hpp"
 #include "search/tree/score_rule.h"
@@ -105,6 +106,25 @@ std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
   return plan;
 }
 
+// How often each head's sample of the problems holds each group's.
+void DrawSamples(int heads, uint64_t seed, TrainData& data) {
+  size_t problems = 0;
+  for (const int problem : data.problems) {
+    problems = std::max(problems, static_cast<size_t>(problem) + 1);
+  }
+  for (int head = 0; head < heads; ++head) {
+    RandomStream rng(
+        StreamKey(seed, static_cast<uint64_t>(head), 0, Purpose::kBootstrap));
+    std::vector<int> held(problems, 0);
+    for (size_t i = 0; i < problems; ++i)
+      ++held[rng.Below(static_cast<uint32_t>(problems))];
+    for (size_t i = 0; i < data.groups.size(); ++i) {
+      data.groups[i].front().draws.push_back(
+          held[static_cast<size_t>(data.problems[i])]);
+    }
+  }
+}
+
 nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
                           uint64_t model_hash) {
   nlohmann::json json = {
@@ -126,6 +146,7 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
   // The work folders of earlier versions do not name them.
   const LevelSet levels = options.train_data.levels;
   if (levels != Level::kPath) json["levels"] = LevelNames(levels);
+  if (options.ensemble > 1) json["ensemble"] = options.ensemble;
   return json;
 }
 
@@ -362,10 +383,12 @@ absl::Status LoadTrained(const TrainRunOptions& options, bool reward,
                          const std::vector<LevelSet>& outputs,
                          std::unique_ptr<net::LlamaNet>& net,
                          std::unique_ptr<LoraAdapter>& adapter) {
-  ESP_ASSIGN_OR_RETURN(net,
-                       net::LoadNet(options.model, {.add_reward_head = reward,
-                                                    .reward_outputs = outputs,
-                                                    .seed = options.seed}));
+  ESP_ASSIGN_OR_RETURN(
+      net, net::LoadNet(options.model,
+                        {.add_reward_head = reward,
+                         .reward_outputs = outputs,
+                         .reward_ensemble = reward ? options.ensemble : 0,
+                         .seed = options.seed}));
   if (options.lora.rank == 0) return absl::OkStatus();
   ESP_ASSIGN_OR_RETURN(adapter, LoraAdapter::Create(*net, options.lora,
                                                     {.seed = options.seed,
@@ -403,6 +426,9 @@ absl::Status CheckTrainRun(const TrainRunOptions& options) {
   if (!(options.clip_norm >= 0 && std::isfinite(options.clip_norm))) {
     return wrong("--clip-norm", options.clip_norm, "0 (not clipped) or more");
   }
+  if (options.ensemble < 1 || options.ensemble > kMostHeads) {
+    return wrong("--ensemble", options.ensemble, "1 to 16 heads");
+  }
   const PathOptions& paths = options.train_data.paths;
   if (!(paths.min_perplexity >= 0) || !(paths.max_perplexity >= 0)) {
     const bool least = !(paths.min_perplexity >= 0);
@@ -431,6 +457,12 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   ESP_ASSIGN_OR_RETURN(const ExampleKind examples,
                        ExamplesOf(options.objective));
   const bool reward = TrainsReward(examples);
+  if (!reward && options.ensemble > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--ensemble ", options.ensemble, ": objective ", options.objective,
+        " trains a policy; an ensemble is of a "
+        "reward model's heads"));
+  }
   if (examples == ExampleKind::kStepPairs &&
       options.train_data.levels != Level::kPath) {
     return absl::InvalidArgumentError(
@@ -471,6 +503,7 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
         absl::StrCat(work, ": cannot make the folder: ", error.message()));
   }
   ESP_RETURN_IF_ERROR(SettleWork(work, ConfigJson(options, data, model_hash)));
+  if (options.ensemble > 1) DrawSamples(options.ensemble, options.seed, data);
   // An earlier call finished the same training.
   if (fs::exists(options.out)) return ReadTrainReport(ReportPath(options));
   const auto plan = PlanBatches(data, options);

@@ -42,7 +42,12 @@ struct TrainRunOptions {
   // Keeps a problem's sequences together, so that most of them are in one
   // micro-batch, where their common prefix is computed once.
   bool by_problem = true;
-  LoraOptions lora;   // reward models also train their head
+  LoraOptions lora;  // reward models also train their head
+  // Heads of a reward model, each trained on a bootstrap sample of the problems
+  // (Efron 1979: as many, drawn with replacement, from `seed`), so that they
+  // agree where the data is plain and differ where it is not. 1: one head that
+  // is trained on all problems.
+  int ensemble = 1;
   uint64_t seed = 1;  // of the order of sequences and of random initial values
   int threads = 2;
   int64_t save_every = 50;  // steps between states

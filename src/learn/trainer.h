@@ -101,7 +101,8 @@ struct ObjectiveMetrics {
 };
 
 // The level that each output of the reward head is trained for: the first of
-// those it gives. Empty without a reward head.
+// those it gives. Empty without a reward head. An ensemble has as many outputs
+// for each of its heads.
 std::vector<Level> RewardLevels(const TrunkConfig& config);
 
 class Trainer {
@@ -123,7 +124,7 @@ class Trainer {
   absl::StatusOr<StepMetrics> Evaluate(absl::Span<const TrainSequence> batch);
 
   // Scores at each token of each sequence; of an output that several levels
-  // share, the first one's.
+  // share, the first one's. Of an ensemble the means and spreads.
   absl::StatusOr<std::vector<std::vector<StepScores>>> Rewards(
       absl::Span<const TrainSequence> batch);
 

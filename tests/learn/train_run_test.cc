@@ -344,13 +344,15 @@ TEST_F(TrainRunTest, ALevelWithoutLabelsIsRefused) {
 // Stops after every step and changes the number of threads.
 TEST_F(TrainRunTest, StoppedAtEveryStepItEndsWithTheSameWeightsAndLosses) {
   FilterLog log;
-  for (const auto& [reward, rank] :
-       {std::pair(false, 0), {true, 0}, {false, 4}, {true, 4}}) {
+  for (const auto& [reward, rank, ensemble] :
+       {std::tuple(false, 0, 1), {true, 0, 1}, {false, 4, 1}, {true, 4, 3}}) {
     const std::string name = absl::StrCat(reward ? "r" : "p", rank);
     const std::string whole = name + "w", broken = name + "b";
-    const auto options = [&](const std::string& out) {
+    const auto options = [&, rank = rank, reward = reward,
+                          ensemble = ensemble](const std::string& out) {
       TrainRunOptions run = reward ? Reward(out) : Policy(out);
       run.lora.rank = rank;
+      run.ensemble = ensemble;
       return run;
     };
     ASSERT_TRUE(TrainModel(options(whole), nullptr, log).ok());
@@ -565,7 +567,7 @@ TEST_F(TrainRunTest, SearchesThatTeachNothingAreRefusedWithARemedy) {
   TrainRunOptions options = Policy("out");
   options.data = alike;
   options.objective = "grpo";
-  options.train_data.min_std = 0;
+  options.train_data.groups.min_std = 0;
   Refused(options, "every advantage is 0");
   const std::string failed = Database("failed.db", {wrong});
   refused(failed, "sft", "no response to imitate", "search easier problems");
@@ -762,7 +764,7 @@ TEST_F(TrainRunTest, PairsAndGroupsOfADatabase) {
     }
   }
   EXPECT_EQ(advantages, (std::vector<float>{0.25f, 0.25f, 0.25f, -0.75f}));
-  options.min_std = 0.5f;
+  options.groups.min_std = 0.5f;
   EXPECT_FALSE(
       LoadTrainData(Path("run.db"), options, *tokenizer, 511, log).ok());
 }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -19,6 +20,7 @@
 #include "models/reward/step_layout.h"
 #include "models/tokenizer/tokenizer.h"
 #include "search/tree/score_rule.h"
+#include "src/engine/load_calibration.h"
 #include "src/engine/load_reward_model.h"
 
 namespace espalier {
@@ -116,6 +118,22 @@ absl::Status WithRewardClasses(const absl::Status& error) {
                                    absl::StrJoin(classes, ", ")));
 }
 
+// A file beside the weights is applied by every search, so a bad one is an
+// error here, too.
+absl::Status AddCalibration(const std::string& path, std::string& text) {
+  ESP_ASSIGN_OR_RETURN(const std::optional<Calibration> calibration,
+                       FindCalibration({.policy = path}));
+  if (!calibration) return absl::OkStatus();
+  std::vector<std::string> levels;
+  for (const LevelCalibration& one : calibration->levels()) {
+    levels.push_back(one.level);
+  }
+  AddLine(text, "curves",
+          absl::StrCat(kCalibrationFile,
+                       " beside the weights: ", absl::StrJoin(levels, ", ")));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> DescribeModel(const std::string& path,
@@ -134,11 +152,16 @@ absl::StatusOr<std::string> DescribeModel(const std::string& path,
                          : std::string(tokenizer.status().message()));
   const auto chat = FindTemplate(path, "auto");
   AddLine(text, "template", chat.ok() ? chat->name() : "none");
+  ESP_RETURN_IF_ERROR(AddCalibration(path, text));
   const auto format = FindRewardFormat(path, reward_format);
   if (whole.ok() && (*whole)->config().reward_head && reward_format.empty()) {
-    AddLine(text, "reward",
-            absl::StrCat("Espalier's own heads: ",
-                         LevelNames((*whole)->config().reward_levels())));
+    const TrunkConfig& config = (*whole)->config();
+    std::string heads = LevelNames(config.reward_levels());
+    if (config.reward_ensemble > 1) {
+      absl::StrAppend(&heads, "; ensemble of ", config.reward_ensemble,
+                      " heads each, with a spread");
+    }
+    AddLine(text, "reward", absl::StrCat("Espalier's own heads: ", heads));
     return text;
   }
   if (format.ok() && *format) {

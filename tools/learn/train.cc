@@ -1,5 +1,6 @@
 #include "tools/learn/train.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -7,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/status_macros.h"
+#include "models/checkpoint/reward_head_config.h"
 #include "nlohmann/json.hpp"
 #include "search/tree/score_rule.h"
 #include "src/learn/train_run.h"
@@ -33,6 +35,43 @@ std::string ObjectiveHelp(bool reward) {
                     info->summary);
   }
   return text;
+}
+
+void AddGroupFlags(CLI::App& app, GroupOptions& groups) {
+  app.add_option("--min-std", groups.min_std,
+                 "Groups: minimum standard deviation of the rewards")
+      ->capture_default_str()
+      ->check(RealFrom(0));
+  app.add_option("--process-reward", groups.process.weight,
+                 "Groups: adds this much of the recorded steps' scores to the "
+                 "advantages, bounded by the next three; 0: outcomes only")
+      ->capture_default_str()
+      ->check(RealFrom(0));
+  app.add_option("--process-clip", groups.process.clip,
+                 "A step's reward is its score minus this, at most 0; 1: the "
+                 "score minus 1")
+      ->capture_default_str()
+      ->check(RealFrom(0, 1));
+  app.add_flag_callback(
+      "--no-process-delta", [&groups] { groups.process.delta = false; },
+      "A step also gets the rewards of all later steps. By default a step's "
+      "reward is less the next one's, so that more steps do not add up");
+  app.add_flag_callback(
+      "--no-process-gate", [&groups] { groups.process.gate = false; },
+      "Wrong responses get rewards for their steps, too");
+  app.add_option_function<std::string>(
+         "--consistency-filter",
+         [&groups](const std::string& name) {
+           const auto found = std::find(kConsistencyFilterNames.begin(),
+                                        kConsistencyFilterNames.end(), name);
+           groups.filter = static_cast<ConsistencyFilter>(
+               found - kConsistencyFilterNames.begin());
+         },
+         "Groups: until as many responses are right as wrong, drops right ones "
+         "whose steps score low and wrong ones whose steps score high; "
+         "correct: right ones only")
+      ->default_str("off")
+      ->check(OneOf({"off", "both", "correct"}));
 }
 
 void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
@@ -132,10 +171,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   if (!reward) {
-    app.add_option("--min-std", data.min_std,
-                   "Groups: minimum standard deviation of the rewards")
-        ->capture_default_str()
-        ->check(RealFrom(0));
+    AddGroupFlags(app, data.groups);
     app.add_option("--per-problem", data.paths.per_problem,
                    "Maximum distinct responses per problem; 0: all")
         ->capture_default_str()
@@ -165,6 +201,12 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
         ->default_str("path")
         ->check(OneOf(
             {"path", "step", "outcome", "window2", "window3", "window4"}));
+    app.add_option("--ensemble", run.ensemble,
+                   "Heads per level, each trained on a bootstrap sample of the "
+                   "problems. Scores are their mean and have a spread, which "
+                   "lower_confidence= reads; 1: one head, no spread")
+        ->capture_default_str()
+        ->check(WholeFrom(1, kMostHeads));
     app.add_option("--value", flags.value,
                    "Value of a step. outcomes: the share of correct responses "
                    "below it; quality: ReST-MCTS*'s quality value")
