@@ -26,7 +26,9 @@
 #include "src/engine/score_solutions.h"
 #include "src/eval/fit_calibration.h"
 #include "src/trace/labels/examples.h"
+#include "src/trace/labels/held_out.h"
 #include "src/trace/labels/reference_of.h"
+#include "src/trace/labels/solution_labels.h"
 #include "src/trace/labels/tree_labels.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
@@ -66,10 +68,9 @@ class Collector {
   void Add(const std::string& question, const std::string& level, double score,
            double label) {
     if (std::isnan(score) || std::isnan(label)) return;
-    RandomStream random(
-        StreamKey(seed_, StableHash(question), 0, Purpose::kBootstrap));
     Parts& parts = levels_[level];
-    (random.UniformDouble() < share_ ? parts.held_out : parts.fit)
+    (IsHeldOut(StableHash(question), share_, seed_) ? parts.held_out
+                                                    : parts.fit)
         .push_back({score, label});
   }
   const ByLevel& levels() const { return levels_; }
@@ -113,21 +114,15 @@ absl::Status CheckCalibrateFlags(const CalibrateFlags& flags) {
   return errors.Status();
 }
 
-// Step: the step's label, where it has one. Path: right before the first wrong
-// step, wrong from there on.
+// The levels step and path (solution_labels.h).
 void AddLabels(const LabelledSolution& solution,
                const std::vector<StepScores>& scores, Collector& into) {
-  bool known = true;
+  const std::vector<LevelLabels> labels = LabelsOfSolution(solution);
   for (size_t i = 0; i < scores.size(); ++i) {
-    const StepLabel label = solution.labels[i];
-    const bool failed = solution.first_error >= 0 &&
-                        static_cast<int>(i) >= solution.first_error;
-    known &= label != StepLabel::kUnknown || failed;
-    if (label != StepLabel::kUnknown) {
-      into.Add(solution.problem, "step", scores[i].step,
-               label == StepLabel::kWrong ? 0 : 1);
+    for (const Level level : {Level::kStep, Level::kPath}) {
+      into.Add(solution.problem, std::string(kLevelNames[IndexOf(level)]),
+               scores[i][level], labels[i][IndexOf(level)]);
     }
-    if (known) into.Add(solution.problem, "path", scores[i].path, !failed);
   }
 }
 

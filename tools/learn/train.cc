@@ -9,6 +9,7 @@
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "search/tree/score_rule.h"
+#include "src/learn/held_out.h"
 #include "src/learn/train_run.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/option_checks.h"
@@ -21,6 +22,7 @@ namespace {
 struct TrainFlags {
   TrainRunOptions run;
   std::string value = "outcomes";
+  PromptFlags prompt;
   JsonOutput json;
 };
 
@@ -46,8 +48,11 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
            run.data = paths.front();
            data.more_databases.assign(paths.begin() + 1, paths.end());
          },
-         "Run databases, separated by commas, or one file of JSON lines as "
-         "espalier export writes them")
+         std::string("Run databases, separated by commas, or one file of JSON "
+                     "lines as espalier export writes them") +
+             (reward ? ", or files or folders of ProcessBench, PRM800K, "
+                       "Math-Shepherd or TRL's stepwise lines, as published"
+                     : ""))
       ->delimiter(',')
       ->required();
   app.add_option("--out", run.out, "Checkpoint folder to write")->required();
@@ -175,6 +180,40 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
            "Do not label steps with fewer finished responses below them")
         ->capture_default_str()
         ->check(WholeFrom(0, kMostInt));
+    CLI::Option* consensus = app.add_flag(
+        "--consensus", data.consensus,
+        "Of a run database: label a step only where its outcomes and the "
+        "task's verifier of steps agree");
+    app.add_option("--consensus-threshold", data.consensus_threshold,
+                   "Outcomes call a step right above this share of right "
+                   "responses below it")
+        ->capture_default_str()
+        ->check(RealFrom(0, 1))
+        ->needs(consensus);
+    app.add_option("--task", data.task,
+                   "Task whose prompt puts the questions of ProcessBench, "
+                   "PRM800K, Math-Shepherd and TRL's stepwise lines")
+        ->capture_default_str();
+    AddPromptFlags(app, flags.prompt);
+    app.add_option("--format", run.format,
+                   "What is written: espalier, reward heads of any levels; "
+                   "trl, a token classifier as of TRL's PRMTrainer, of one "
+                   "level, step or path, laid out as it is read")
+        ->capture_default_str()
+        ->check(OneOf({"espalier", "trl"}));
+    CLI::Option* held_out =
+        app.add_option("--held-out", run.held_out,
+                       "Share of the problems that are measured on after each "
+                       "epoch and not trained on; the state with the lowest "
+                       "loss on them is written")
+            ->capture_default_str()
+            ->check(RealFrom(0, 1));
+    app.add_option("--patience", run.patience,
+                   "End the training after so many epochs without a lower "
+                   "loss on the held-out problems; 0: do not")
+        ->capture_default_str()
+        ->check(WholeFrom(0, kMostInt))
+        ->needs(held_out);
   }
   ContaminationOptions& contamination = data.contamination;
   app.add_option("--eval-set", contamination.eval_sets,
@@ -201,6 +240,12 @@ absl::Status RunTrain(TrainFlags& flags, bool reward) {
   ESP_RETURN_IF_ERROR(UsageError(CheckObjective(flags, reward)));
   if (const absl::Status wrong = CheckTrainRun(flags.run); !wrong.ok()) {
     return absl::IsInvalidArgument(wrong) ? UsageError(wrong) : wrong;
+  }
+  if (reward) {
+    ESP_RETURN_IF_ERROR(UsageError(CheckTaskFlag(flags.run.train_data.task)));
+    ESP_RETURN_IF_ERROR(CheckPromptFlags(flags.prompt));
+    ESP_ASSIGN_OR_RETURN(flags.run.train_data.prompt,
+                         ResolvePromptText(flags.prompt, flags.run.model));
   }
   flags.run.train_data.steps.quality = flags.value == "quality";
   ESP_RETURN_IF_ERROR(flags.json.Check());
