@@ -504,7 +504,8 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
       log.counts().begin(), log.counts().end(), [](const FilterCount& count) {
         return count.name == kTeachesFilter && count.in > 0 && count.out == 0;
       });
-  if (unlabelled && options.levels != Level::kPath) {
+  if ((unlabelled && options.levels != Level::kPath) ||
+      (published && data.groups.empty())) {
     ESP_RETURN_IF_ERROR(CheckLabels(path, data));
   }
   if (data.groups.empty()) {

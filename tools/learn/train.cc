@@ -263,12 +263,18 @@ absl::Status RunTrain(TrainFlags& flags, bool reward) {
                static_cast<long long>(report->tokens),
                HumanSeconds(report->seconds).c_str(), report->first_loss,
                report->last_loss);
-  return flags.json.Write({{"sequences", report->sequences},
-                           {"steps", report->steps},
-                           {"tokens", report->tokens},
-                           {"first_loss", report->first_loss},
-                           {"last_loss", report->last_loss},
-                           {"seconds", report->seconds}});
+  nlohmann::json json = {{"sequences", report->sequences},
+                         {"steps", report->steps},
+                         {"tokens", report->tokens},
+                         {"first_loss", report->first_loss},
+                         {"last_loss", report->last_loss},
+                         {"seconds", report->seconds}};
+  if (report->held_out) {
+    std::fprintf(flags.json.report(), "%s",
+                 FiguresText(*report->held_out).c_str());
+    json["held_out"] = FiguresJson(*report->held_out);
+  }
+  return flags.json.Write(json);
 }
 
 }  // namespace
