@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +20,7 @@
 #include "src/learn/example_collector.h"
 #include "src/learn/labelled_solutions.h"
 #include "src/learn/line_examples.h"
+#include "src/trace/labels/compress_tree.h"
 #include "src/trace/labels/consensus.h"
 #include "src/trace/labels/level_targets.h"
 #include "src/trace/labels/reference_of.h"
@@ -177,6 +179,7 @@ class DatabaseReader {
     if (options_.levels.has(Level::kPath)) {
       ESP_RETURN_IF_ERROR(CheckDiffer(examples));
     }
+    if (options_.compress) ESP_RETURN_IF_ERROR(Windows());
     ConsensusCounts agreed;
     for (const StepExample& example : examples) {
       ESP_ASSIGN_OR_RETURN(const std::vector<StepFact> facts, Judge(example));
@@ -211,6 +214,52 @@ class DatabaseReader {
     return absl::OkStatus();
   }
 
+  // Paths in which two steps are one window, with the share of right ends below
+  // it as the window's label (compress_tree.h).
+  absl::Status Windows() {
+    std::vector<ProblemTrees> compressed = trees_;
+    // Windows by the response that ends with them and their length.
+    std::set<std::pair<std::string, size_t>> windows;
+    for (ProblemTrees& entry : compressed) {
+      const uint64_t problem = StableHash(entry.problem.problem.id);
+      for (size_t t = 0; t < entry.trees.size(); ++t) {
+        RandomStream random(StreamKey(0, problem, t, Purpose::kTrain));
+        CompressedTree one = CompressTree(entry.trees[t], random);
+        for (size_t node = 1; node < one.merged.size(); ++node) {
+          if (!one.merged[node]) continue;
+          windows.emplace(one.tree.Response(node), one.tree.Text(node).size());
+        }
+        entry.trees[t] = std::move(one.tree);
+      }
+    }
+    int64_t labels = 0;
+    for (const StepExample& example :
+         SelectSteps(compressed, options_.steps, log_)) {
+      std::string response;
+      std::vector<size_t> ends;
+      for (size_t i = 0; i < example.steps.size(); ++i) {
+        response += example.steps[i];
+        if (example.counts[i] && !example.step_tokens[i].empty() &&
+            windows.contains({response, example.steps[i].size()})) {
+          ends.push_back(i);
+        }
+      }
+      if (ends.empty()) continue;
+      ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
+      collector_.Begin(prompt);
+      for (size_t i = 0; i <= ends.back(); ++i) {
+        collector_.Add(example.step_tokens[i], false);
+        if (std::find(ends.begin(), ends.end(), i) == ends.end()) continue;
+        collector_.Label(Level::kWindow2, example.values[i]);
+        ++labels;
+      }
+      collector_.EndGroup(Name(example.problem));
+    }
+    log_.Count("windows of merged steps", static_cast<int64_t>(windows.size()),
+               labels);
+    return absl::OkStatus();
+  }
+
   // The labels of a path's steps, where they count.
   std::vector<LevelLabels> LabelsOf(const StepExample& example,
                                     const std::vector<StepFact>& facts) const {
@@ -225,11 +274,16 @@ class DatabaseReader {
                 .share();
       }
       for (const Level level : kJudged) {
-        if (facts.empty()) continue;
+        if (facts.empty() || !ByVerifier(level)) continue;
         labels[i][IndexOf(level)] = LevelTarget(level, facts, i);
       }
     }
     return labels;
+  }
+
+  // With compressed trees outcomes label the windows of two.
+  bool ByVerifier(Level level) const {
+    return !options_.compress || level != Level::kWindow2;
   }
 
   // One per step by the problem's verifier; none if no requested level needs
@@ -237,7 +291,7 @@ class DatabaseReader {
   absl::StatusOr<std::vector<StepFact>> Judge(const StepExample& example) {
     Level needed = Level::kPath;
     for (const Level level : kJudged) {
-      if (options_.levels.has(level)) needed = level;
+      if (options_.levels.has(level) && ByVerifier(level)) needed = level;
     }
     if (needed == Level::kPath && !options_.consensus) {
       return std::vector<StepFact>();
@@ -475,6 +529,14 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
         path,
         ": --consensus compares outcomes with the task's verifier of steps, so "
         "it needs a run database and --objective bce or mse; leave it out"));
+  }
+  if (options.compress && (!database || options.kind != ExampleKind::kSteps ||
+                           !options.levels.has(Level::kWindow2))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": --compress makes windows of two steps from trees, so it needs a run "
+        "database, --objective bce or mse, and window2 among --levels; leave "
+        "it out"));
   }
   if (database) {
     ESP_RETURN_IF_ERROR(FromDatabase(path, options, log, collector));

@@ -58,7 +58,10 @@ struct TrainDataOptions {
   // verifier agree (consensus.h).
   bool consensus = false;
   float consensus_threshold = 0;  // outcomes call it right above this share
-  float min_std = 0.05f;          // of the rewards of a group
+  // Labels windows of two by HRM's node compression of the trees of a database:
+  // the share of right ends below (compress_tree.h).
+  bool compress = false;
+  float min_std = 0.05f;  // of the rewards of a group
   ContaminationOptions contamination;
   int context_length = 0;  // longer sequences are left out
   // Hash of the model's tokenizer.json as in RunInfo; "": not compared.

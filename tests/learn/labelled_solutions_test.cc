@@ -330,6 +330,7 @@ TEST_F(LabelledSolutionsTest, WrongInputIsNamed) {
       File("bad.jsonl",
            std::string(kStepwise) +
                R"({"prompt": "Q", "completions": ["a"], "labels": [2]})");
+  log_ = FilterLog();
   ASSERT_TRUE(Load(bad, Level::kPath, *tokenizer).ok());
   EXPECT_NE(log_.Text().find("that can be read: 3 in, 2 out"),
             std::string::npos)

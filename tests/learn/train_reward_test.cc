@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "src/learn/train_run.h"
 #include "src/learn/trainer.h"
 #include "tests/learn/train_run_fixture.h"
+#include "tests/trace/labels/small_tree.h"
 
 namespace espalier {
 namespace {
@@ -68,16 +70,68 @@ TEST_F(TrainRewardTest, ConsensusKeepsWhereOutcomesAndVerifierAgree) {
       << log.Text();
 }
 
-// Sums of which every fourth is wrong, as TRL's stepwise lines.
+TEST_F(TrainRewardTest, CompressedTreesLabelWindowsOfTwo) {
+  // Four steps after the first: whichever is merged, its window's label is the
+  // share of right ends below it, 1 or 0.
+  std::vector<SmallTree> trees(12);
+  for (SmallTree& tree : trees) {
+    const int first = tree.Add(0, "2+3=5 : 4 5\n");
+    for (int i = 0; i < 4; ++i) {
+      const int second = tree.Add(first, absl::StrCat("5+4=", i, " : 9\n"));
+      tree.Add(second, "= 9\n",
+               i < 2 ? NodeVerdict::kCorrect : NodeVerdict::kWrong);
+    }
+    for (int32_t& token : tree.tree.tokens) token %= 256;
+  }
+  const auto tokenizer = Tokenizer::Load(kModel).value();
+  FilterLog log;
+  const TrainDataOptions options{
+      .kind = ExampleKind::kSteps,
+      .levels = LevelSet(Level::kPath) | Level::kWindow2,
+      .compress = true,
+      .contamination = {.off = true}};
+  const auto data =
+      LoadTrainData(Database("trees.db", trees), options, *tokenizer, -1, log);
+  ASSERT_TRUE(data.ok()) << data.status();
+  int windows = 0;
+  for (const SequenceGroup& group : data->groups) {
+    const TrainSequence& s = group[0].sequence;
+    for (size_t t = 0; t < s.tokens.size(); ++t) {
+      const float label = s.Label(Level::kWindow2, t);
+      if (std::isnan(label)) continue;
+      ++windows;
+      // It is the sequence's last token, after "5+4=i : 9\n" of 10 bytes.
+      ASSERT_EQ(t + 1, s.tokens.size());
+      EXPECT_EQ(label, s.tokens[t - 5] < '2' ? 1 : 0);
+    }
+  }
+  // One in each tree, unless all four children stay (probability 1/16).
+  EXPECT_GE(windows, 8);
+  EXPECT_LE(windows, 12);
+  // The labels of the path are those without compression.
+  TrainDataOptions plain = options;
+  plain.compress = false;
+  plain.levels = Level::kPath;
+  const auto without =
+      LoadTrainData(Path("trees.db"), plain, *tokenizer, -1, log);
+  ASSERT_TRUE(without.ok()) << without.status();
+  EXPECT_EQ(LabelsOf(*data, Level::kPath), LabelsOf(*without, Level::kPath));
+}
+
+// The second step of problem i, and whether its label says right: nothing in
+// the text tells, so that what a model says of other problems is often wrong.
+bool SecondIsRight(int i) { return i % 3 != 0; }
+std::vector<std::string> StepsOf(int i) {
+  return {absl::StrCat(i, "+1=", i + 1), absl::StrCat(i + 1, "+1=", i + 2)};
+}
+
+// TRL's stepwise lines.
 void WriteStepwise(const std::string& path, int problems) {
   std::ofstream file(path);
   for (int i = 1; i <= problems; ++i) {
-    const bool wrong = i % 4 == 0;
     file << nlohmann::json{{"prompt", absl::StrCat(i, " + 1 + 1")},
-                           {"completions",
-                            {absl::StrCat(i, "+1=", i + 1),
-                             absl::StrCat(i + 1, "+1=", wrong ? 0 : i + 2)}},
-                           {"labels", {true, !wrong}}}
+                           {"completions", StepsOf(i)},
+                           {"labels", {true, SecondIsRight(i)}}}
                 .dump()
          << "\n";
   }
@@ -114,11 +168,11 @@ TEST_F(TrainRewardTest, AClassifierGivesTheScoresOfItsTraining) {
       LoadTrainData(options.data, data_options, *tokenizer, -1, log).value();
   const auto held = TakeHeldOut(0.3, options.seed, data).value();
   std::vector<GivenSolution> solutions;
+  std::vector<bool> right;
   for (const std::string& name : held.names) {  // "trl.jsonl:12"
     const int i = std::stoi(name.substr(name.rfind(':') + 1));
-    solutions.push_back({absl::StrCat(i, " + 1 + 1"),
-                         {absl::StrCat(i, "+1=", i + 1),
-                          absl::StrCat(i + 1, "+1=", i % 4 == 0 ? 0 : i + 2)}});
+    solutions.push_back({absl::StrCat(i, " + 1 + 1"), StepsOf(i)});
+    right.push_back(SecondIsRight(i));
   }
   double brier = 0;
   size_t steps = 0;
@@ -126,9 +180,8 @@ TEST_F(TrainRewardTest, AClassifierGivesTheScoresOfItsTraining) {
       solutions, *FindTask("qa").value(), nullptr,
       [&](size_t s, absl::StatusOr<std::vector<StepScores>> scores) {
         ASSERT_TRUE(scores.ok()) << scores.status();
-        const bool wrong = solutions[s].steps[1].ends_with("=0");
         for (size_t k = 0; k < 2; ++k) {
-          const double label = k == 1 && wrong ? 0 : 1;
+          const double label = k == 0 || right[s] ? 1 : 0;
           const double off = static_cast<double>((*scores)[k].step) - label;
           brier += off * off;
           ++steps;
@@ -136,6 +189,7 @@ TEST_F(TrainRewardTest, AClassifierGivesTheScoresOfItsTraining) {
       });
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_EQ(static_cast<int64_t>(steps), report->held_out->levels[0].labels);
+  EXPECT_GT(brier / static_cast<double>(steps), 0.05);
   // bf16 weights, and bf16 products in training.
   EXPECT_NEAR(brier / static_cast<double>(steps),
               report->held_out->levels[0].brier, 5e-3);

@@ -237,7 +237,7 @@ class TrainOnStepFilesTest(LearnTest):
     def train(self, data, out, *more):
         result = run("train", "reward", "--model", BASE, "--data", data,
                      "--out", self.path(out), "--batch-tokens", "500",
-                     "--epochs", "5", "--held-out", "0.3",
+                     "--epochs", "3", "--held-out", "0.3",
                      "--no-contamination-check", "--json",
                      self.path(out + ".json"), *more)
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -269,18 +269,16 @@ class TrainOnStepFilesTest(LearnTest):
         self.assertEqual(config["espalier_heads"]["reward"], ["path+step"])
         plotted = run("report", self.path("heads.work"))
         self.assertEqual(plotted.returncode, 0, plotted.stderr)
-        for name in ("held_out_loss", "held_out_path_auc",
-                     "held_out_path_first_error_f1", "held_out_path_brier",
-                     "held_out_path_ece"):
-            self.assertIn(name, run("report", self.path("heads.work"),
-                                    "--metric", name).stdout)
+        for name in ("loss", "path_auc", "path_brier", "path_ece"):
+            self.assertIn("held_out_" + name, plotted.stdout)
 
     def test_wrong_input(self):
         trl = self.stepwise()
 
         def refused(data, *more, words):
             result = run("train", "reward", "--model", BASE, "--data", data,
-                         "--out", self.path("out"), *more)
+                         "--out", self.path("out"),
+                         "--no-contamination-check", *more)
             self.refused(result, *words)
             self.assertFalse(os.path.exists(self.path("out.work")))
 

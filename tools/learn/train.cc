@@ -190,6 +190,10 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
         ->capture_default_str()
         ->check(RealFrom(0, 1))
         ->needs(consensus);
+    app.add_flag("--compress", data.compress,
+                 "Of a run database: label window2 by HRM's node compression, "
+                 "the share of right responses below two steps merged into "
+                 "one, instead of by the verifier");
     app.add_option("--task", data.task,
                    "Task whose prompt puts the questions of ProcessBench, "
                    "PRM800K, Math-Shepherd and TRL's stepwise lines")
@@ -263,12 +267,10 @@ absl::Status RunTrain(TrainFlags& flags, bool reward) {
                static_cast<long long>(report->tokens),
                HumanSeconds(report->seconds).c_str(), report->first_loss,
                report->last_loss);
-  nlohmann::json json = {{"sequences", report->sequences},
-                         {"steps", report->steps},
-                         {"tokens", report->tokens},
-                         {"first_loss", report->first_loss},
-                         {"last_loss", report->last_loss},
-                         {"seconds", report->seconds}};
+  nlohmann::json json = {
+      {"sequences", report->sequences}, {"steps", report->steps},
+      {"tokens", report->tokens},       {"first_loss", report->first_loss},
+      {"last_loss", report->last_loss}, {"seconds", report->seconds}};
   if (report->held_out) {
     std::fprintf(flags.json.report(), "%s",
                  FiguresText(*report->held_out).c_str());
