@@ -51,7 +51,9 @@ TEST(CompressTreeTest, OneChildOfFourMovesUpWithItsParentsText) {
       // Responses stay what they were, as do the ends below every node but the
       // one that lost a child.
       EXPECT_EQ(out.tree.Response(i), hand.tree.tree.Response(i));
-      if (node != hand.a) EXPECT_EQ(after[i].finished, before[i].finished);
+      if (node != hand.a) {
+        EXPECT_EQ(after[i].finished, before[i].finished);
+      }
       if (node == merged) {
         EXPECT_EQ(out.tree.nodes[i].parent, 0);
         EXPECT_EQ(out.tree.Text(i).substr(0, 2), "a\n");
