@@ -391,7 +391,7 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
         << "{\"prompt\":\"a\",\"completions\":[\"b\\n\"],\"values\":[1]}\n"
         << line << "\n";
     refused(options, "bad.jsonl:2");
-    refused(options, "their own");
+    refused(options, "into a file of");
   }
   options = Policy("out");
   options.held_out = 0.5;
