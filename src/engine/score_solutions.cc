@@ -141,8 +141,7 @@ class LocalScorer : public SolutionScorer {
           {.id = absl::StrCat(problems.size()), .question = solution.question});
       auto& steps = all.emplace_back(solution.steps);
       for (std::string& step : steps) {
-        while (step.ends_with('\n')) step.pop_back();
-        step += delimiter;
+        step = EndedStep(std::move(step), delimiter);
       }
     }
     const GivenSteps algorithm(std::move(all), levels().first());
@@ -192,6 +191,11 @@ class LocalScorer : public SolutionScorer {
 };
 
 }  // namespace
+
+std::string EndedStep(std::string step, const std::string& delimiter) {
+  while (step.ends_with('\n')) step.pop_back();
+  return step + delimiter;
+}
 
 absl::StatusOr<std::unique_ptr<SolutionScorer>> SolutionScorer::Load(
     const EngineOptions& models) {

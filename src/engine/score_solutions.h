@@ -30,6 +30,10 @@ struct GivenSolution {
   std::vector<std::string> steps;  // at least one
 };
 
+// A given step as a search ends it: without line ends of its own, and with the
+// task's delimiter.
+std::string EndedStep(std::string step, const std::string& delimiter);
+
 // Externally synchronised.
 class SolutionScorer {
  public:

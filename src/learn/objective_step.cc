@@ -344,7 +344,7 @@ absl::Status Trainer::CheckGroups(
 
 ObjectiveSums Trainer::RunGroups(const Objective& objective,
                                  absl::Span<const SequenceGroup> groups,
-                                 double count) {
+                                 double count, bool learn) {
   const auto batches = PackGroups(groups, options_);
   std::vector<ObjectiveSums> sums(batches.size());
   const auto flat = static_cast<int64_t>(net_.flat_size());
@@ -353,10 +353,13 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
     at::set_num_threads(1);
     for (int part = begin; part < end; ++part) {
       std::unique_ptr<net::Replica> replica = TakeReplica();
-      float* grads = grads_.data_ptr<float>() + part * flat;
-      std::memset(grads, 0, static_cast<size_t>(flat) * sizeof(float));
-      replica->set_grads(grads);
-      at::AutoGradMode mode(true);
+      replica->set_grads(nullptr);
+      if (learn) {
+        float* grads = grads_.data_ptr<float>() + part * flat;
+        std::memset(grads, 0, static_cast<size_t>(flat) * sizeof(float));
+        replica->set_grads(grads);
+      }
+      at::AutoGradMode mode(learn);
       for (size_t i = static_cast<size_t>(part); i < batches.size();
            i += static_cast<size_t>(options_.partial_sums)) {
         GroupPass pass(groups, batches[i], levels,
@@ -367,6 +370,7 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
         const net::PolicyView policy =
             replica->Policy(hidden, pass.Targets(count));
         sums[i] = pass.Evaluate(objective, policy, rewards);
+        if (!learn) continue;
         net::LossSums unused;
         replica->Loss(hidden, pass.Targets(count), &unused).backward();
       }
@@ -378,24 +382,38 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
   return total;
 }
 
-absl::StatusOr<ObjectiveMetrics> Trainer::StepObjective(
-    const Objective& objective, absl::Span<const SequenceGroup> groups) {
-  const double start = Clock::Real().Seconds();
+absl::StatusOr<ObjectiveMetrics> Trainer::MeasureGroups(
+    const Objective& objective, absl::Span<const SequenceGroup> groups,
+    bool learn) {
   ESP_RETURN_IF_ERROR(CheckGroups(objective, groups));
   double count = 0;
-  ObjectiveMetrics m{.step = step_ + 1};
+  ObjectiveMetrics m{.step = step_};
   for (const SequenceGroup& group : groups) {
     count += objective.Count(group);
     m.tokens += static_cast<int64_t>(Tokens(group));
   }
   count = std::max(count, 1e-12);
-  const ObjectiveSums sums = RunGroups(objective, groups, count);
+  const ObjectiveSums sums = RunGroups(objective, groups, count, learn);
   m.loss = sums.loss / count;
   m.computed_tokens = static_cast<int64_t>(sums.rows);
   m.entropy = sums.predicted > 0 ? sums.entropy / sums.predicted : 0;
   m.kl = sums.tokens > 0 ? sums.kl / sums.tokens : 0;
   m.clip_rate = sums.tokens > 0 ? sums.clipped / sums.tokens : 0;
   m.right = sums.groups > 0 ? sums.right / sums.groups : 0;
+  return m;
+}
+
+absl::StatusOr<ObjectiveMetrics> Trainer::EvaluateObjective(
+    const Objective& objective, absl::Span<const SequenceGroup> groups) {
+  return MeasureGroups(objective, groups, /*learn=*/false);
+}
+
+absl::StatusOr<ObjectiveMetrics> Trainer::StepObjective(
+    const Objective& objective, absl::Span<const SequenceGroup> groups) {
+  const double start = Clock::Real().Seconds();
+  ESP_ASSIGN_OR_RETURN(ObjectiveMetrics m,
+                       MeasureGroups(objective, groups, /*learn=*/true));
+  m.step = step_ + 1;
   m.grad_norm = GradNorm();
   if (!std::isfinite(m.loss) || !std::isfinite(m.grad_norm)) {
     return absl::InternalError(absl::StrFormat(
@@ -418,7 +436,7 @@ absl::StatusOr<std::vector<float>> Trainer::Gradient(
   double count = 0;
   for (const SequenceGroup& group : groups) count += objective.Count(group);
   count = std::max(count, 1e-12);
-  *loss = RunGroups(objective, groups, count).loss / count;
+  *loss = RunGroups(objective, groups, count, /*learn=*/true).loss / count;
   const at::Tensor sum = grads_.sum(0);
   const float* from = sum.data_ptr<float>();
   return std::vector<float>(from, from + net_.flat_size());

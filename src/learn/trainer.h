@@ -133,6 +133,11 @@ class Trainer {
   absl::StatusOr<ObjectiveMetrics> StepObjective(
       const Objective& objective, absl::Span<const SequenceGroup> groups);
 
+  // The metrics of `objective` on these groups, without learning: loss,
+  // entropy, kl, clip_rate, right, tokens. Errors as in Step.
+  absl::StatusOr<ObjectiveMetrics> EvaluateObjective(
+      const Objective& objective, absl::Span<const SequenceGroup> groups);
+
   // The gradient of the batch's loss by the net's weights, [flat_size], and the
   // loss, as a step would compute them, without learning.
   absl::StatusOr<std::vector<float>> Gradient(
@@ -163,9 +168,15 @@ class Trainer {
                const StepMetrics& totals, std::vector<net::LossSums>& sums);
   absl::Status CheckGroups(const Objective& objective,
                            absl::Span<const SequenceGroup> groups) const;
-  // Forward and backward passes of all groups; fills the partial sums.
+  // Forward passes of all groups, and if `learn` backward ones, which fill the
+  // partial sums.
   ObjectiveSums RunGroups(const Objective& objective,
-                          absl::Span<const SequenceGroup> groups, double count);
+                          absl::Span<const SequenceGroup> groups, double count,
+                          bool learn);
+  // Runs the groups and fills what is known of a step before its update.
+  absl::StatusOr<ObjectiveMetrics> MeasureGroups(
+      const Objective& objective, absl::Span<const SequenceGroup> groups,
+      bool learn);
   // Takes a free replica, or makes one; returned with GiveBack.
   std::unique_ptr<net::Replica> TakeReplica() ABSL_LOCKS_EXCLUDED(mutex_);
   void GiveBack(std::unique_ptr<net::Replica> replica)

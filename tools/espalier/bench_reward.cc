@@ -433,8 +433,8 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
       "--samples: accuracy of best of n, weighted vote and majority.\n"
       "docs/guide/reward-models.md describes files and figures.");
   app.add_option("--processbench", flags->processbench,
-                 "Files or folders of ProcessBench; also PRM800K and "
-                 "Math-Shepherd");
+                 "Files or folders of ProcessBench; also PRM800K, "
+                 "Math-Shepherd and TRL's stepwise files");
   app.add_option("--prmbench", flags->prmbench, "A file or folder of PRMBench");
   app.add_option("--samples", flags->samples,
                  "Recorded responses: a run database, or lines {\"id\", "

@@ -30,8 +30,10 @@
 #include "src/engine/score_solutions.h"
 #include "src/eval/fit_calibration.h"
 #include "src/trace/labels/examples.h"
+#include "src/trace/labels/held_out.h"
 #include "src/trace/labels/level_targets.h"
 #include "src/trace/labels/reference_of.h"
+#include "src/trace/labels/solution_labels.h"
 #include "src/trace/labels/tree_labels.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
@@ -72,11 +74,9 @@ class Collector {
   void Add(const std::string& question, Level name, int third, float score,
            double label) {
     if (std::isnan(score) || std::isnan(label)) return;
-    const std::string level(kLevelNames[IndexOf(name)]);
-    RandomStream random(
-        StreamKey(seed_, StableHash(question), 0, Purpose::kBootstrap));
-    Parts& parts = levels_[level];
-    (random.UniformDouble() < share_ ? parts.held_out : parts.fit)
+    Parts& parts = levels_[std::string(kLevelNames[IndexOf(name)])];
+    (IsHeldOut(StableHash(question), share_, seed_) ? parts.held_out
+                                                    : parts.fit)
         .push_back({score, label, third});
   }
   const ByLevel& levels() const { return levels_; }
@@ -120,24 +120,17 @@ absl::Status CheckCalibrateFlags(const CalibrateFlags& flags) {
   return errors.Status();
 }
 
-// Step: the step's label, where it has one. Path: right before the first wrong
-// step, wrong from there on.
+// Those of the solution's levels (solution_labels.h).
 void AddLabels(const LabelledSolution& solution,
                const std::vector<StepScores>& scores, Collector& into) {
-  bool known = true;
+  const std::vector<LevelLabels> labels = LabelsOfSolution(solution);
   for (size_t i = 0; i < scores.size(); ++i) {
     const int third =
         ThirdOf(static_cast<int64_t>(i), static_cast<int64_t>(scores.size()));
-    const StepLabel label = solution.labels[i];
-    const bool failed = solution.first_error >= 0 &&
-                        static_cast<int>(i) >= solution.first_error;
-    known &= label != StepLabel::kUnknown || failed;
-    if (label != StepLabel::kUnknown) {
-      into.Add(solution.problem, Level::kStep, third, scores[i].step,
-               label == StepLabel::kWrong ? 0 : 1);
+    for (size_t l = 0; l < kLevels; ++l) {
+      const auto level = static_cast<Level>(l);
+      into.Add(solution.problem, level, third, scores[i][level], labels[i][l]);
     }
-    if (!known) continue;
-    into.Add(solution.problem, Level::kPath, third, scores[i].path, !failed);
   }
 }
 
