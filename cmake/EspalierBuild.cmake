@@ -117,7 +117,7 @@ set(ESPALIER_NOT_FUZZED src/trace/labels src/trace/replay
 list(JOIN ESPALIER_FUZZED "|" ESPALIER_FUZZED)
 list(JOIN ESPALIER_NOT_FUZZED "|" ESPALIER_NOT_FUZZED)
 
-set(ESPALIER_LAYER_ORDER base search datasets trace models engine torch learn eval zoo all)
+set(ESPALIER_LAYER_ORDER base search datasets trace models engine eval torch learn zoo all)
 list(FIND ESPALIER_LAYER_ORDER "${ESPALIER_LAYERS}" ESPALIER_LAYER_LIMIT)
 if(ESPALIER_LAYER_LIMIT LESS 0)
   message(FATAL_ERROR "ESPALIER_LAYERS=${ESPALIER_LAYERS}: expected one of "

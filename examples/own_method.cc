@@ -20,7 +20,7 @@ struct FirstStepOptions {
 
 Co<> FirstStep(MethodContext& search, const FirstStepOptions& options) {
   const std::vector<uint32_t> first =
-      co_await search.Expand(kRootNode, {.n = options.width});
+      co_await search.Expand(kRoot, {.n = options.width});
   if (first.empty()) co_return;  // no budget
   co_await search.Score(first);
   uint32_t node = first[0];

@@ -55,6 +55,8 @@ void ScoreOptions::Visit(OptionVisitor& v) {
     v.Text("weights", &weights,
            "of aggregate=learned, as bias=-1/step=2/path=1; empty: the reward "
            "model's");
+    v.Real("lower_confidence", &rule.lower_confidence, 0, 100,
+           kLowerConfidenceHelp);
   }
 }
 
@@ -62,7 +64,7 @@ std::vector<std::string> ScoreOptions::Names() const {
   std::vector<std::string> names;
   if (level) names.push_back("level");
   if (aggregate) names.push_back("aggregate");
-  if (read) names.push_back("weights");
+  if (read) names.insert(names.end(), {"weights", "lower_confidence"});
   return names;
 }
 
@@ -71,6 +73,11 @@ std::vector<std::string> ScoreOptions::Check() const {
   if (!parsed.ok()) return {std::string(parsed.status().message())};
   if (!weights.empty() && !parsed->given()) {
     return {"weights names no level with a weight other than 0"};
+  }
+  if (!weights.empty() && rule.aggregate != Aggregate::kLearned) {
+    return {absl::StrCat(
+        "weights is for aggregate=learned, and aggregate is ",
+        AbslView(kRankNames[static_cast<size_t>(rule.aggregate)]))};
   }
   return {};
 }
@@ -152,7 +159,7 @@ std::string CanonicalMethod(const SearchAlgorithm& algorithm) {
   std::string text(algorithm.name());
   const std::vector<std::string> general = algorithm.general_options();
   const std::vector<std::string_view> usual = {kLevelNames[0], kRankNames[0],
-                                               ""};
+                                               "", "0"};
   for (const OptionInfo& option : algorithm.options()) {
     // Recorded runs of versions without these options keep their names.
     if (std::find(general.begin(), general.end(), option.name) !=

@@ -1,7 +1,6 @@
 // Search methods and where they register.
 //
 //   auto algorithm = MakeAlgorithm("beam:width=2:branch=4");
-//   // A published system (presets.h), with an option of one's own:
 //   // A published system (presets.h) with one option changed:
 //   Co<> search = (*algorithm)->Run(ctx);
 //   search.Start();
@@ -29,8 +28,8 @@
 //       verifier has to accept it (finish.h)
 //   Level level; Aggregate aggregate;
 //       how the method combines scores (search/tree/score_rule.h), visited by
-//       itself; a method without them has the general options of these names,
-//       which set Tree::score
+//       itself; a method without them has the general options of these names.
+//       Either way they set Tree::score, which the finishing stage ranks by
 //   std::vector<std::string> Check() const;
 //       rejects inconsistent combinations of values (options.h)
 //
@@ -135,7 +134,7 @@ struct FinishOption {
 struct ScoreOptions {
   bool level = false, aggregate = false;  // which of the two it adds
   bool read = false;                      // the method reads scores
-  ScoreRule rule;
+  ScoreRule rule;  // of the method's own options where it has them
   std::string weights;
   void Visit(OptionVisitor& v);
   std::vector<std::string> Names() const;
@@ -194,6 +193,8 @@ class RegisterAlgorithm {
     constexpr bool kLevel = requires { out.rule.level = options.level; };
     constexpr bool kAggregate =
         requires { out.rule.aggregate = options.aggregate; };
+    if constexpr (kLevel) out.rule.level = options.level;
+    if constexpr (kAggregate) out.rule.aggregate = options.aggregate;
     for (const auto* list : {&usual, &needs}) {
       for (const RequestKind kind : *list) {
         out.read |= kLevel || kind == RequestKind::kEvaluate;
@@ -213,15 +214,7 @@ class RegisterAlgorithm {
           run_(run),
           options_(std::move(options)),
           finish_(finish),
-          scores_(std::move(scores)) {
-      ScoreRule& rule = scores_.rule;
-      if constexpr (requires { rule.level = options_.level; }) {
-        rule.level = options_.level;
-      }
-      if constexpr (requires { rule.aggregate = options_.aggregate; }) {
-        rule.aggregate = options_.aggregate;
-      }
-    }
+          scores_(std::move(scores)) {}
     std::string_view name() const override { return name_; }
     const std::vector<RequestKind>& needs() const override { return needs_; }
     int models() const override {
@@ -257,8 +250,8 @@ class RegisterAlgorithm {
       if constexpr (requires { options_.NeverFinished(); }) {
         plan.exempt |= options_.NeverFinished();
       }
-      // Methods with both options of their own ask AggregatePath.
-      if (scores_.level || scores_.aggregate) ctx.UseRule(scores_.rule);
+      ctx.LowerScoresBy(scores_.rule.lower_confidence);
+      if (scores_.read) ctx.UseRule(scores_.rule);
       if (!scores_.weights.empty()) {
         ctx.tree().set_level_weights(scores_.Weights());
       }

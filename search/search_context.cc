@@ -321,6 +321,7 @@ bool SearchContext::AdmitFront(size_t count, int64_t each) {
 }
 
 void SearchContext::Admit() {
+  AdmitVerdicts();
   if (waiting_.empty() || !failure_.ok()) return;
   const bool over =
       finishing_ ? halted_ || usage_.bytes >= budget_.bytes : ShouldStop();
@@ -384,7 +385,17 @@ Awaiting<Evaluation> SearchContext::Evaluate(absl::Span<const NodeId> nodes,
     return {this, IssueAnswered(RequestKind::kEvaluate, false)};
   }
   if (inline_ != nullptr) return EvaluateInline(nodes);
-  return {this, Issue(std::move(request))};
+  if (budget_.verdict_tokens == kNoLimit || verdict_cost_.tokens == 0) {
+    return {this, Issue(std::move(request))};
+  }
+  uint64_t number = 0;
+  Slot& slot = NewSlot(RequestKind::kEvaluate, &number);
+  slot.nodes = request.nodes;
+  slot.completion.number = number;
+  CountModelCall();
+  request.number = number;
+  waiting_verdicts_.push_back(std::move(request));
+  return {this, number};
 }
 
 void SearchContext::FailScores(NodeId id, const StepScores& scores) {
@@ -399,24 +410,20 @@ void SearchContext::FailScores(NodeId id, const StepScores& scores) {
                    "; expected numbers in [0, 1]")));
 }
 
-float SearchContext::ValueOf(NodeId id) const {
-  std::vector<StepScores> path;
-  for (const NodeId at : tree_.Path(id)) {
-    if (tree_[at].scored()) path.push_back(tree_.scores(at));
-  }
-  if (id == kRoot) path.push_back(tree_.scores(kRoot));
-  return CombineScores(path, rule_, tree_.level_weights());
-}
-
 inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
   // Of step and path a model may have only one; the other is copied from it, or
   // both from the outcome or a window.
   StepScores filled = scores;
+  const auto fill = [&filled](Level to, Level from) {
+    if (!std::isnan(filled[to])) return;
+    filled[to] = filled[from];
+    filled.spread_of(to) = filled.spread_of(from);
+  };
   for (const Level level : {Level::kStep, Level::kOutcome, Level::kWindow2,
                             Level::kWindow3, Level::kWindow4}) {
-    if (std::isnan(filled.path)) filled.path = scores[level];
+    fill(Level::kPath, level);
   }
-  if (std::isnan(filled.step)) filled.step = filled.path;
+  fill(Level::kStep, Level::kPath);
   bool valid = filled.path >= 0 && filled.path <= 1 && filled.step >= 0 &&
                filled.step <= 1;
   for (const float score : filled.windows) valid &= !(score < 0 || score > 1);
@@ -425,9 +432,10 @@ inline bool SearchContext::ApplyScores(NodeId id, const StepScores& scores) {
     FailScores(id, filled);
     return false;
   }
+  if (lower_confidence_ > 0) filled = LowerScores(filled, lower_confidence_);
   tree_.SetScores(id, filled);
   if (!rule_.plain()) {
-    const float value = ValueOf(id);
+    const float value = path_values_.Of(tree_, id, rule_);
     if (std::isnan(value)) {
       FailScores(id, filled);
       return false;
@@ -573,6 +581,10 @@ void SearchContext::Deliver(Slot& slot) {
     reserved_nodes_ -= slot.reserved_nodes;
     reserved_bytes_ -= slot.reserved_bytes;
   }
+  if (slot.sent_verdicts) {
+    --judging_;
+    reserved_verdicts_ -= slot.reserved_verdicts;
+  }
   const absl::Status& status = slot.completion.status;
   if (absl::IsCancelled(status)) return;
   if (!status.ok()) {
@@ -663,7 +675,11 @@ void SearchContext::Judged(NodeId node, bool correct) {
 void SearchContext::DeliverEvaluation(Slot& slot) {
   const auto& scores = slot.completion.scores;
   for (const SampledStep& verdict : slot.completion.samples) {
-    usage_.verdict_tokens += static_cast<int64_t>(verdict.tokens.size());
+    const auto tokens = static_cast<int64_t>(verdict.tokens.size());
+    usage_.verdict_tokens += tokens;
+    if (verdict.truncated) continue;
+    longest_vote_ = std::max(longest_vote_, tokens);
+    if (shortest_vote_ == 0 || tokens < shortest_vote_) shortest_vote_ = tokens;
   }
   std::vector<size_t> order(slot.nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -47,6 +47,7 @@
 #include "espalier/task.h"
 #include "espalier/verifier.h"
 #include "search/stop.h"
+#include "search/tree/path_values.h"
 #include "search/tree/score_rule.h"
 #include "search/tree/tree.h"
 
@@ -126,8 +127,10 @@ struct SearchRequest {
   std::vector<NodeId> nodes;  // one for Expand, Verify, Grade
   ExpandOptions expand;
   int first_sample = 0;  // index of the first sample to draw at the node
-  int max_tokens = 0;    // per sample: n times this is reserved
-  StreamKey stream;      // samples of the node are drawn from it
+  // Expand: per sample; n times this is reserved. Evaluate: per vote of a
+  // verdict that is written; 0: as many as the reward model's format allows.
+  int max_tokens = 0;
+  StreamKey stream;  // samples of the node are drawn from it
 };
 
 // A sample as a backend returned it. `entropies` and `confidences` are filled
@@ -212,11 +215,22 @@ class SearchContext {
                              ModelRole by = ModelRole::kPolicy);
   // Scores the nodes that have no score yet, all in one request. Costs no
   // policy tokens and still works when those are spent.
+  //
+  // Verdicts that a reward model writes are reserved like samples: requests
+  // made between two deliveries share the remaining budget of verdict tokens
+  // evenly, and those that would get less than a verdict has taken so far wait.
+  // If not even the shortest verdict seen fits, the search stops.
   Awaiting<Evaluation> Evaluate(absl::Span<const NodeId> nodes,
                                 ModelRole by = ModelRole::kCritic);
   // From now on Tree::score(node) is the path's value by this rule. Call it
   // before the first Evaluate.
   void UseRule(const ScoreRule& rule) { rule_ = rule; }
+  // How the reward model writes its verdicts. Call it before the first
+  // Evaluate.
+  void SetVerdictCost(const VerdictCost& cost) { verdict_cost_ = cost; }
+  // From now on a node's scores are lowered by `b` >= 0 times their spread as
+  // they arrive (LowerScores): all that reads the tree sees the lower ones.
+  void LowerScoresBy(float b) { lower_confidence_ = b; }
   // Requests the intrinsic verifier's verdict on a response.
   Awaiting<Verification> Verify(NodeId node);
   // Checks a response against the problem's reference. For methods that label
@@ -348,6 +362,9 @@ class SearchContext {
     int64_t reserved_tokens = 0;
     int64_t reserved_nodes = 0;
     int64_t reserved_bytes = 0;
+    // The same of an Evaluate whose verdicts are written.
+    bool sent_verdicts = false;
+    int64_t reserved_verdicts = 0;
   };
   bool LookWhetherToStop();
   // Sends waiting requests as far as the budget allows (see Expand).
@@ -358,6 +375,13 @@ class SearchContext {
   bool AdmitFront(size_t count, int64_t each);
   void AdmitOne(SearchRequest& request, int n, int64_t limit);
   void RefuseWaiting();
+  // The same for requests whose verdicts are written.
+  void AdmitVerdicts();
+  void AdmitVerdict(int64_t steps, int64_t each);
+  void RefuseVerdicts();
+  // Number of the nodes on the way to the request's that no request before it
+  // has had judged; counts them as such if `take`.
+  int64_t UnjudgedSteps(const SearchRequest& request, bool take);
   // Reduces the samples and tokens of a request to the remaining budget while
   // nothing is in flight. False if that is not even one step; the search then
   // stops.
@@ -399,9 +423,6 @@ class SearchContext {
   void DeliverEvaluation(Slot& slot);
   bool ApplyScores(NodeId id, const StepScores& scores);
   void FailScores(NodeId id, const StepScores& scores);
-  // The node's path by the search's rule; steps that are not scored are left
-  // out.
-  float ValueOf(NodeId id) const;
   Awaiting<Evaluation> EvaluateInline(absl::Span<const NodeId> nodes);
   // Called when the verifier's verdict on `node` arrives.
   void Judged(NodeId node, bool correct);
@@ -434,6 +455,13 @@ class SearchContext {
   int64_t reserved_tokens_ = 0;
   int64_t reserved_nodes_ = 0;
   int64_t reserved_bytes_ = 0;
+  // The same for verdicts, and the longest and shortest vote so far.
+  VerdictCost verdict_cost_;
+  int64_t judging_ = 0;
+  int64_t reserved_verdicts_ = 0;
+  int64_t longest_vote_ = 0;
+  int64_t shortest_vote_ = 0;
+  std::vector<bool> judged_;  // by node: its verdict was asked for
   // Tokens of the longest and the shortest complete step so far; 0: none yet.
   int64_t steps_seen_ = 0;
   int longest_step_ = 0;
@@ -446,6 +474,8 @@ class SearchContext {
   int64_t longest_response_ = 0;  // tokens; 0: none has ended yet
   absl::Status failure_;
   ScoreRule rule_;
+  PathValues path_values_;
+  float lower_confidence_ = 0;
 
   InlineModel* const inline_;
 
@@ -457,6 +487,7 @@ class SearchContext {
   uint64_t next_delivery_ = 0;
   std::vector<std::coroutine_handle<>> yielding_;
   std::deque<SearchRequest> waiting_;  // for budget, in order of issue
+  std::deque<SearchRequest> waiting_verdicts_;
   std::vector<SearchRequest> outbox_;
   std::vector<AdoptedSample> adopted_;
   std::vector<std::pair<NodeId, float>> retentions_;

@@ -162,6 +162,7 @@ SearchBudget BudgetOf(const SearchOptions& options, const Problem& problem) {
           .simulations = limit(options.max_simulations),
           .nodes = limit(options.max_nodes),
           .bytes = limit(options.max_bytes),
+          .verdict_tokens = limit(options.max_verdict_tokens),
           .response_tokens = static_cast<int64_t>(std::min(takes, kLongest))};
 }
 

@@ -186,9 +186,19 @@ struct SearchBudget {
   int64_t nodes = kNoLimit;
   // Of Usage::bytes; exceeded by at most one reply.
   int64_t bytes = kNoLimit;
+  // Written by a reward model that generates its verdicts.
+  int64_t verdict_tokens = kNoLimit;
   // Expected tokens of a response, if known before the search.
   int64_t response_tokens = 0;  // 0: unknown
 };
+
+// What a reward model that writes its verdicts may write about a step.
+struct VerdictCost {
+  int votes = 1;
+  int tokens = 0;     // at most, per vote; 0: nothing is written
+  bool path = false;  // a step's verdict needs those of the steps before it
+};
+
 SearchBudget BudgetOf(const SearchOptions& options, const Problem& problem);
 
 // Sets the stop conditions of `options` from "confidence=0.9,decided,kl=1e-5".

@@ -27,7 +27,7 @@ import sys
 # path.
 LAYERS = [
     "include/espalier", "base", "search", "datasets", "src/trace",
-    "models", "src/engine", "src/learn", "src/eval", "tools",
+    "models", "src/engine", "src/eval", "src/learn", "tools",
 ]
 # The layer of tests/X and bench/X; they may include whatever X may.
 MIRRORS = {

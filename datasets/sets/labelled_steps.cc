@@ -151,13 +151,56 @@ std::string ReadMathShepherd(const Json& fields, LabelledSolution& out) {
   return "";
 }
 
+// TRL's stepwise lines. A label is a boolean, 1 or 0; null: unknown.
+std::string ReadStepwise(const Json& fields, LabelledSolution& out) {
+  out.problem = fields["prompt"].get<std::string>();
+  const Json& labels = fields["labels"];
+  if (labels.size() != fields["completions"].size()) {
+    return absl::StrCat(fields["completions"].size(), " \"completions\" and ",
+                        labels.size(),
+                        " \"labels\", expected one of each per "
+                        "step");
+  }
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const Json& step = fields["completions"][i];
+    if (!step.is_string()) return "a completion is not text";
+    out.steps.push_back(step.get<std::string>());
+    const Json& given = labels[i];
+    const bool whole = given.is_number_integer();
+    if (given.is_null()) {
+      out.labels.push_back(StepLabel::kUnknown);
+    } else if (given.is_boolean() ||
+               (whole && (Whole(given) == 0 || Whole(given) == 1))) {
+      const bool right = given.is_boolean() ? given.get<bool>() : given == 1;
+      out.labels.push_back(right ? StepLabel::kRight : StepLabel::kWrong);
+    } else {
+      return "a label is neither true nor false";
+    }
+    if (out.labels.back() == StepLabel::kWrong && out.first_error < 0) {
+      out.first_error = static_cast<int>(i);
+    }
+  }
+  return "";
+}
+
+// Whether the line is Espalier's own, whose steps end as a search ends them.
+bool EndsAsSearched(const Json& completions) {
+  return std::all_of(
+      completions.begin(), completions.end(), [](const Json& step) {
+        return step.is_string() &&
+               step.get_ref<const std::string&>().ends_with('\n');
+      });
+}
+
 struct StepKind {
   std::string_view name;
   std::string (*read)(const Json& fields, LabelledSolution& out);
 };
 
-// The kind whose columns `fields` has; null if none.
-const StepKind* KindOf(const Json& fields) {
+// The kind whose columns `fields` has; null if none. `before`: the name of the
+// kind of earlier records, "" for the first.
+const StepKind* KindOf(const Json& fields, std::string_view before = "") {
+  static constexpr StepKind kStepwise = {"trl-stepwise", ReadStepwise};
   static constexpr StepKind kProcessBench = {"processbench", ReadProcessBench};
   static constexpr StepKind kPrm800k = {"prm800k", ReadPrm800k};
   static constexpr StepKind kMathShepherd = {"math-shepherd", ReadMathShepherd};
@@ -176,12 +219,18 @@ const StepKind* KindOf(const Json& fields) {
   if (type("input") == Type::string && type("label") == Type::string) {
     return &kMathShepherd;
   }
+  if (type("prompt") == Type::string && type("completions") == Type::array &&
+      type("labels") == Type::array && !fields.contains("values") &&
+      !fields.contains("levels") &&
+      (before == kStepwise.name || !EndsAsSearched(fields["completions"]))) {
+    return &kStepwise;
+  }
   return nullptr;
 }
 
 absl::StatusOr<LabelledSolution> Interpret(const Record& record,
                                            std::string* kind_name) {
-  const StepKind* kind = KindOf(record.fields);
+  const StepKind* kind = KindOf(record.fields, *kind_name);
   const auto error = [&](std::string_view what) {
     return absl::InvalidArgumentError(
         absl::StrCat(record.place, ": ", AbslView(what)));
@@ -189,8 +238,8 @@ absl::StatusOr<LabelledSolution> Interpret(const Record& record,
   if (kind == nullptr) {
     return error(
         "expected a solution with labelled steps: ProcessBench's problem, "
-        "steps and label, PRM800K's question and label, or Math-Shepherd's "
-        "input and label");
+        "steps and label, PRM800K's question and label, Math-Shepherd's input "
+        "and label, or TRL's prompt, completions and labels");
   }
   LabelledSolution out{.place = record.place};
   const std::string problem = kind->read(record.fields, out);

@@ -1,5 +1,5 @@
 // Solutions whose steps people or rollouts have labelled: ProcessBench,
-// PRM800K, Math-Shepherd.
+// PRM800K, Math-Shepherd, TRL's stepwise files.
 //
 //   ESP_ASSIGN_OR_RETURN(auto reader, StepSetReader::Open("gsm8k.json", {}));
 //   while (true) {
@@ -14,11 +14,14 @@
 //                   it
 //   prm800k         question, label.steps                1, 0 or -1 by people
 //   math-shepherd   input, label                         + or - by rollouts
+//   trl-stepwise    prompt, completions, labels          true or false
 //
 // Of PRM800K's completions of a step, the one that was continued from is read;
 // a text that a labeller wrote instead counts as right. If none was chosen,
-// which ends the solution, the first completion is read. Files, bad records,
-// limit and strict are as for problems (set_reader.h). Thread-compatible.
+// which ends the solution, the first completion is read. Lines of Espalier's
+// own (with values or levels, or steps that all end with a line end) are no
+// stepwise files. Files, bad records, limit and strict are as for problems
+// (set_reader.h). Thread-compatible.
 #ifndef ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
 #define ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
 

@@ -2,7 +2,7 @@
 //
 //   Co<float> Rollout(MethodContext& search, uint32_t node);
 //   Co<> Search(MethodContext& context) {
-//     float v = co_await Rollout(context, kRootNode); }
+//     float v = co_await Rollout(context, kRoot); }
 //
 // A Co starts when awaited (or by Start), runs on the thread that resumes the
 // search and returns its result to the coroutine that awaits it. Coroutines are

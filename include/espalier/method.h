@@ -9,7 +9,7 @@
 //
 //   Co<> FirstStep(MethodContext& search, const FirstStepOptions& options) {
 //     const std::vector<uint32_t> steps =
-//         co_await search.Expand(kRootNode, {.n = options.width});
+//         co_await search.Expand(kRoot, {.n = options.width});
 //     ...
 //     search.Offer(node, score);
 //   }
@@ -41,12 +41,11 @@
 #include "absl/types/span.h"
 #include "espalier/coroutine.h"
 #include "espalier/method_options.h"
+#include "espalier/node_id.h"
 #include "espalier/problem.h"
 #include "espalier/scores.h"
 
 namespace espalier {
-
-inline constexpr uint32_t kRootNode = 0;  // the prompt
 
 // The search tree, read only. Views are cheap to copy and stay valid as long as
 // the search; node numbers are given in order of creation.

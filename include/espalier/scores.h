@@ -42,7 +42,7 @@ inline constexpr Level WindowLevel(int steps) {
   return static_cast<Level>(static_cast<int>(Level::kWindow2) + steps - 2);
 }
 
-// Which levels a model gives.
+// Which levels a model gives, and whether with a spread.
 class LevelSet {
  public:
   constexpr LevelSet() = default;
@@ -51,12 +51,19 @@ class LevelSet {
   constexpr bool has(Level level) const {
     return (bits_ >> IndexOf(level) & 1) != 0;
   }
-  constexpr bool empty() const { return bits_ == 0; }
+  constexpr bool empty() const { return (bits_ & kAll) == 0; }
   // The first in the order of Level; requires one.
   constexpr Level first() const {
     size_t i = 0;
     while ((bits_ >> i & 1) == 0) ++i;
     return static_cast<Level>(i);
+  }
+  // True if the scores have a spread (StepScores::spread).
+  constexpr bool spread() const { return (bits_ & kSpread) != 0; }
+  constexpr LevelSet WithSpread() const {
+    LevelSet out = *this;
+    out.bits_ |= kSpread;
+    return out;
   }
   friend constexpr LevelSet operator|(LevelSet a, LevelSet b) {
     LevelSet both;
@@ -66,6 +73,10 @@ class LevelSet {
   friend constexpr bool operator==(LevelSet, LevelSet) = default;
 
  private:
+  static constexpr uint8_t kAll = (1u << kLevels) - 1;
+  static constexpr uint8_t kSpread = 1u << 7;
+  static_assert(kLevels <= 7, "the last bit is the spread's");
+
   uint8_t bits_ = 0;
 };
 inline constexpr LevelSet kStepAndPath =
@@ -80,6 +91,9 @@ struct StepScores {
   float outcome = kNone;
   // Of the last 2, 3, ... steps: windows[w - 2].
   std::array<float, kMaxWindow - 1> windows = {kNone, kNone, kNone};
+  // By Level: the standard deviation of the probabilities of an ensemble's
+  // heads, whose mean is the score; 0 without an ensemble.
+  std::array<float, kLevels> spread{};
 
   float& operator[](Level level) {
     switch (level) {
@@ -99,6 +113,8 @@ struct StepScores {
   float operator[](Level level) const {
     return const_cast<StepScores&>(*this)[level];
   }
+  float& spread_of(Level level) { return spread[IndexOf(level)]; }
+  float spread_of(Level level) const { return spread[IndexOf(level)]; }
 };
 
 // A logistic regression over levels: sigmoid(bias + sum_l weight_l logit(s_l)),

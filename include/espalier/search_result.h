@@ -2,12 +2,14 @@
 #ifndef ESPALIER_API_SEARCH_RESULT_H_
 #define ESPALIER_API_SEARCH_RESULT_H_
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "espalier/scores.h"
 
 namespace espalier {
 
@@ -16,15 +18,25 @@ struct TreeNode {
   int parent = -1;  // index in SearchResult::tree; the root is 0
   // "prompt" (the root), "step", or "answer" (a step that ends the response).
   std::string kind;
-  std::string text;       // of this step only
-  float logprob = 0;      // ln p of its tokens, summed
-  float step_score = 0;   // NaN if not scored
-  float path_score = 0;   // NaN if not scored
+  std::string text;      // of this step only
+  float logprob = 0;     // ln p of its tokens, summed
+  float step_score = 0;  // NaN if not scored
+  float path_score = 0;  // NaN if not scored
+  // Further levels (scores.h); NaN if not scored or not given by the model.
+  float outcome_score = StepScores::kNone;
+  std::array<float, kMaxWindow - 1> window_scores = StepScores().windows;
   float q = 0;            // mean value of its finished visits, on the method's
                           // own scale; 0 in methods that do not back up values
   uint32_t visits = 0;    // finished visits of the method through its parent
   uint32_t draws = 0;     // times this step was sampled: equal samples are one
   bool terminal = false;  // the response ends here
+
+  StepScores scores() const {
+    return {.step = step_score,
+            .path = path_score,
+            .outcome = outcome_score,
+            .windows = window_scores};
+  }
 };
 
 // The answer held after `tokens` sampled tokens.

@@ -79,8 +79,8 @@ std::string LlamaConfigJson(const TrunkConfig& config) {
     out["eos_token_id"] = all;
   }
   if (config.reward_head) {
-    out["espalier_heads"] =
-        RewardHeadJson(config.reward_outputs, config.level_weights);
+    out["espalier_heads"] = RewardHeadJson(
+        config.reward_outputs, config.level_weights, config.reward_ensemble);
   }
   return out.dump(2) + "\n";
 }

@@ -58,9 +58,9 @@ std::vector<LlamaTensor> LlamaTensors(const TrunkConfig& c,
     out.push_back({kLmHead, {c.vocab_size, d}, &weights.lm_head});
   }
   if (c.reward_head) {
-    const auto outputs = static_cast<int64_t>(c.reward_outputs.size());
-    out.push_back({"reward_head.weight", {outputs, d}, &weights.reward_weight});
-    out.push_back({"reward_head.bias", {outputs}, &weights.reward_bias});
+    const auto rows = static_cast<int64_t>(c.reward_rows());
+    out.push_back({"reward_head.weight", {rows, d}, &weights.reward_weight});
+    out.push_back({"reward_head.bias", {rows}, &weights.reward_bias});
   }
   return out;
 }

@@ -65,16 +65,26 @@ std::optional<RewardHeadConfig> ParseRewardHead(const nlohmann::json& entry) {
   if (weights != entry.end() && !ReadWeights(*weights, seen, out.weights)) {
     return std::nullopt;
   }
-  if (entry.size() != (weights == entry.end() ? 1u : 2u)) return std::nullopt;
+  const auto ensemble = entry.find("ensemble");
+  if (ensemble != entry.end()) {
+    if (!ensemble->is_number_integer() || *ensemble < 2 ||
+        *ensemble > kMostHeads) {
+      return std::nullopt;
+    }
+    out.ensemble = ensemble->get<int>();
+  }
+  const size_t known = 1 + entry.count("weights") + entry.count("ensemble");
+  if (entry.size() != known) return std::nullopt;
   return out;
 }
 
 nlohmann::json RewardHeadJson(const std::vector<LevelSet>& outputs,
-                              const LevelWeights& weights) {
+                              const LevelWeights& weights, int ensemble) {
   nlohmann::json entry;
   for (const LevelSet output : outputs) {
     entry["reward"].push_back(OutputName(output));
   }
+  if (ensemble > 1) entry["ensemble"] = ensemble;
   if (!weights.given()) return entry;
   entry["weights"]["bias"] = weights.bias;
   for (size_t l = 0; l < kLevels; ++l) {

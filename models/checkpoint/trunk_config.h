@@ -78,9 +78,13 @@ struct TrunkConfig {
   float rms_norm_eps = 1e-6f;  // of either norm
   float rope_theta = 10000.0f;
   bool tied_embeddings = true;
-  bool reward_head = false;  // tensors reward_head.weight [outputs, d], .bias
+  bool reward_head = false;  // tensors reward_head.weight [rows, d], .bias
   // Levels that each output of the reward head gives. No level is given twice.
   std::vector<LevelSet> reward_outputs = {Level::kStep, Level::kPath};
+  // Heads that each give all outputs: rows k outputs, k outputs + 1, ... of the
+  // tensors are head k's. Scores are their means; more than one also gives a
+  // spread.
+  int reward_ensemble = 1;
   LevelWeights level_weights;  // stored with the reward head, if any
   int32_t end_token = -1;      // the first of eos_token_id, -1 if none
   std::vector<int32_t> more_end_tokens;  // the others
@@ -103,12 +107,16 @@ struct TrunkConfig {
   int head_labels = 0;
   bool head_bias = false;
 
+  // Rows of the reward head's tensors, if there is one.
+  int reward_rows() const {
+    return static_cast<int>(reward_outputs.size()) * reward_ensemble;
+  }
   // All levels of the reward head; none without one.
   LevelSet reward_levels() const {
     LevelSet all;
     if (!reward_head) return all;
     for (const LevelSet output : reward_outputs) all = all | output;
-    return all;
+    return reward_ensemble > 1 ? all.WithSpread() : all;
   }
 
   bool IsEnd(int32_t token) const {

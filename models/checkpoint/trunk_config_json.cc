@@ -183,14 +183,16 @@ void ReadHead(ConfigReader& in, HeadKind head, TrunkConfig& config) {
     in.Refuse("espalier_heads", *ours,
               "{\"reward\": [\"step\",\"path\"]}, or other levels (path, step, "
               "outcome, window2, window3, window4), each once, together with a "
-              "language model's head");
+              "language model's head; of an ensemble also \"ensemble\": 2 to "
+              "16");
     return;
   }
   config.reward_head = true;
   config.reward_outputs = read->outputs;
   config.level_weights = read->weights;
   config.head = HeadKind::kReward;
-  config.head_labels = static_cast<int>(read->outputs.size());
+  config.reward_ensemble = read->ensemble;
+  config.head_labels = config.reward_rows();
   config.head_bias = true;
 }
 

@@ -58,8 +58,9 @@ struct LayerWeights {
   Matrix down;
 };
 
-// One for each level of reward (espalier/scores.h).
-inline constexpr int kMostOutputs = 6;
+// One for each level of reward (espalier/scores.h) and each head of an ensemble
+// (kMostHeads of models/checkpoint/reward_head_config.h).
+inline constexpr int kMostOutputs = 6 * 16;
 
 struct HeadWeights {
   size_t embedding = 0;    // [vocab, hidden]

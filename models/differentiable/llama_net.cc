@@ -130,7 +130,7 @@ void LlamaNet::Lay() {
                  ? embedding
                  : AddMatrix({"lm_head.weight"}, {c.vocab_size}, d, fan_in(d));
   if (c.reward_head) {
-    const int outputs = static_cast<int>(c.reward_outputs.size());
+    const int outputs = c.reward_rows();
     head_.reward = Add("reward_head.weight", {outputs, d}, fan_in(d), 0, true);
     head_.reward_bias = Add("reward_head.bias", {outputs}, 0, 0, false);
     head_.reward_outputs = outputs;

@@ -34,7 +34,11 @@ absl::StatusOr<std::unique_ptr<LlamaNet>> LoadNet(
   // Of the checkpoint's reward head.
   const std::vector<LevelSet> stored =
       config.reward_head ? config.reward_outputs : std::vector<LevelSet>();
+  const auto stored_heads = static_cast<size_t>(config.reward_ensemble);
   config.reward_head |= options.add_reward_head;
+  if (options.reward_ensemble > 0) {
+    config.reward_ensemble = options.reward_ensemble;
+  }
   if (!options.reward_outputs.empty() && options.reward_outputs != stored) {
     config.reward_outputs = options.reward_outputs;
     config.level_weights = {};  // fitted to other outputs
@@ -48,7 +52,7 @@ absl::StatusOr<std::unique_ptr<LlamaNet>> LoadNet(
     const bool head = p.name.rfind("reward_head.", 0) == 0;
     if (head && stored.empty()) continue;
     std::vector<int64_t> shape = p.shape;
-    if (head) shape[0] = static_cast<int64_t>(stored.size());
+    if (head) shape[0] = static_cast<int64_t>(stored.size() * stored_heads);
     const auto found = file.tensors().find(p.name);
     if (found == file.tensors().end()) {
       return absl::NotFoundError(
@@ -68,12 +72,17 @@ absl::StatusOr<std::unique_ptr<LlamaNet>> LoadNet(
       std::memcpy(to, values.data(), values.size() * sizeof(float));
       continue;
     }
-    const size_t row = values.size() / stored.size();
-    for (size_t i = 0; i < config.reward_outputs.size(); ++i) {
-      const auto from = SharedOutput(stored, config.reward_outputs[i]);
+    const size_t row = values.size() / stored.size() / stored_heads;
+    const size_t outputs = config.reward_outputs.size();
+    for (size_t i = 0; i < static_cast<size_t>(config.reward_rows()); ++i) {
+      const auto from =
+          SharedOutput(stored, config.reward_outputs[i % outputs]);
       if (!from) continue;
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(*from * row),
-                  row, to + i * row);
+      const size_t head_from = i / outputs % stored_heads;
+      std::copy_n(
+          values.begin() + static_cast<std::ptrdiff_t>(
+                               (head_from * stored.size() + *from) * row),
+          row, to + i * row);
     }
   }
   net->Refresh();

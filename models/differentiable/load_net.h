@@ -25,6 +25,9 @@ struct LoadNetOptions {
   // level with one of the checkpoint's begin with its weights, new ones are
   // drawn from `seed`; the checkpoint's others are left out.
   std::vector<LevelSet> reward_outputs = {};
+  // Heads that the reward head then has; 0: as many as the checkpoint's. Of a
+  // checkpoint with E heads, head k begins with the weights of head k modulo E.
+  int reward_ensemble = 0;
   uint64_t seed = 1;
 };
 

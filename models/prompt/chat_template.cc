@@ -12,6 +12,11 @@ namespace espalier {
 namespace {
 
 constexpr const char* kThinkNames[] = {"chatml", "qwen3", "qwq", "qwen3.5"};
+// DeepSeek's control tokens, which are written with full-width bars.
+constexpr std::string_view kDeepSeekBegin = "<｜begin▁of▁sentence｜>";
+constexpr std::string_view kDeepSeekUser = "<｜User｜>";
+constexpr std::string_view kDeepSeekAssistant = "<｜Assistant｜>";
+constexpr std::string_view kDeepSeekEnd = "<｜end▁of▁sentence｜>";
 constexpr std::string_view kNoThought = "<think>\n\n</think>\n\n";
 
 // Llama 3.1's template uses this date if none is given. Today's date would make
@@ -79,6 +84,15 @@ std::string_view MistralToken(std::string_view text) {
   return {};
 }
 
+// The same of DeepSeek's.
+std::string_view DeepSeekToken(std::string_view text) {
+  for (const std::string_view token :
+       {kDeepSeekBegin, kDeepSeekUser, kDeepSeekAssistant, kDeepSeekEnd}) {
+    if (text.find(token) != std::string_view::npos) return token;
+  }
+  return {};
+}
+
 }  // namespace
 
 struct ChatTemplate::MistralStyle {
@@ -112,7 +126,7 @@ absl::Span<const ChatTemplate::MistralStyle> ChatTemplate::MistralStyles() {
 std::vector<std::string> ChatTemplate::Names() {
   std::vector<std::string> names = {"plain"};
   names.insert(names.end(), std::begin(kThinkNames), std::end(kThinkNames));
-  names.insert(names.end(), {"llama3", "llama3.1"});
+  names.insert(names.end(), {"llama3", "llama3.1", "deepseek", "deepseek-r1"});
   for (const MistralStyle& style : MistralStyles()) {
     names.push_back(style.name);
   }
@@ -136,6 +150,10 @@ absl::StatusOr<ChatTemplate> ChatTemplate::Named(std::string_view name) {
   if (name == "plain") return chat;
   if (name == "llama3" || name == "llama3.1") {
     chat.family_ = Family::kLlama3;
+    return chat;
+  }
+  if (name == "deepseek" || name == "deepseek-r1") {
+    chat.family_ = Family::kDeepSeek;
     return chat;
   }
   for (const MistralStyle& style : MistralStyles()) {
@@ -168,8 +186,9 @@ absl::Status ChatTemplate::CheckMessages(
   }
   if (family_ == Family::kPlain) return absl::OkStatus();
   for (const ChatMessage& message : messages) {
-    const std::string_view token = family_ == Family::kMistral
-                                       ? MistralToken(message.text)
+    const std::string_view token =
+        family_ == Family::kMistral    ? MistralToken(message.text)
+        : family_ == Family::kDeepSeek ? DeepSeekToken(message.text)
                                        : BarToken(message.text);
     if (token.empty()) continue;
     return absl::InvalidArgumentError(absl::StrCat(
@@ -194,6 +213,8 @@ absl::StatusOr<std::string> ChatTemplate::Render(
       return RenderChatMl(messages, thinking);
     case Family::kLlama3:
       return RenderLlama3(messages);
+    case Family::kDeepSeek:
+      return RenderDeepSeek(messages);
     case Family::kMistral:
       return RenderMistral(messages);
     default:
@@ -207,6 +228,8 @@ std::string ChatTemplate::AnswerEnd() const {
       return "<|im_end|>\n";
     case Family::kLlama3:
       return "<|eot_id|>";
+    case Family::kDeepSeek:
+      return std::string(kDeepSeekEnd);
     case Family::kMistral:
       for (const MistralStyle& style : MistralStyles()) {
         if (name_ == style.name) return style.end;
@@ -267,6 +290,29 @@ std::string ChatTemplate::RenderLlama3(
         Trim(message.text));
   }
   return text + "<|start_header_id|>assistant<|end_header_id|>\n\n";
+}
+
+std::string ChatTemplate::RenderDeepSeek(
+    absl::Span<const ChatMessage> messages) const {
+  std::string text(kDeepSeekBegin);
+  for (const ChatMessage& message : messages) {
+    std::string_view said = message.text;
+    if (message.role == ChatRole::kAssistant) {
+      // Without its thinking, and with the white space after it.
+      constexpr std::string_view kEnd = "</think>";
+      const size_t at = said.rfind(kEnd);
+      if (at != std::string_view::npos) said.remove_prefix(at + kEnd.size());
+      absl::StrAppend(&text, AbslView(kDeepSeekAssistant), AbslView(said),
+                      AbslView(kDeepSeekEnd));
+      continue;
+    }
+    // A system message stands alone at the beginning.
+    const bool user = message.role == ChatRole::kUser;
+    absl::StrAppend(&text, user ? AbslView(kDeepSeekUser) : "", AbslView(said));
+  }
+  absl::StrAppend(&text, AbslView(kDeepSeekAssistant),
+                  name_ == "deepseek-r1" ? "<think>\n" : "");
+  return text;
 }
 
 std::string ChatTemplate::RenderMistral(

@@ -15,6 +15,10 @@
 //   qwen3.5          both of these
 //   llama3           <|start_header_id|>ROLE<|end_header_id|>\n\n...<|eot_id|>
 //   llama3.1         llama3 with its date lines (3.1 to 3.3)
+//   deepseek         <｜User｜>...<｜Assistant｜>...<｜end▁of▁sentence｜> (R1
+//   and its
+//                    distilled models as first published)
+//   deepseek-r1      deepseek whose answers begin inside a <think> block
 //   mistral-v0.1 ... [INST] ... [/INST], in each of the published spacings
 //
 // Jinja templates are not run; find_template.h recognises which of these one
@@ -76,7 +80,7 @@ class ChatTemplate {
   std::string AnswerEnd() const;
 
  private:
-  enum class Family { kPlain, kChatMl, kLlama3, kMistral };
+  enum class Family { kPlain, kChatMl, kLlama3, kDeepSeek, kMistral };
   // One of the published spacings of [INST] ... [/INST].
   struct MistralStyle;
   static absl::Span<const MistralStyle> MistralStyles();
@@ -86,6 +90,7 @@ class ChatTemplate {
   std::string RenderChatMl(absl::Span<const ChatMessage> messages,
                            bool thinking) const;
   std::string RenderLlama3(absl::Span<const ChatMessage> messages) const;
+  std::string RenderDeepSeek(absl::Span<const ChatMessage> messages) const;
   std::string RenderMistral(absl::Span<const ChatMessage> messages) const;
 
   std::string name_ = "plain";

@@ -149,6 +149,13 @@ absl::StatusOr<ChatTemplate> RecogniseTemplate(std::string_view text,
         Has(text, "Cutting Knowledge Date: December 2023") ? "llama3.1"
                                                            : "llama3");
   }
+  // R1's. V3.1's, which can switch its thinking off, is another.
+  if (Has(text, "<｜User｜>") && Has(text, "<｜Assistant｜>") &&
+      Has(text, "split('</think>')[-1]") && !Has(text, "thinking")) {
+    const std::string plain = Unescape(text);
+    return ChatTemplate::Named(
+        Has(plain, "<｜Assistant｜><think>\n") ? "deepseek-r1" : "deepseek");
+  }
   if (Has(text, "[INST]") && !Has(text, "<<SYS>>")) {
     const std::string name = MistralName(text);
     if (!name.empty()) return ChatTemplate::Named(name);

@@ -1,6 +1,8 @@
 #include "models/reward/calibration.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -126,23 +128,34 @@ StepScores Calibration::Apply(const StepScores& scores,
     if (curve == nullptr && level == Level::kPath && path_is_of_steps) {
       curve = Find("step");
     }
-    if (curve != nullptr) {
-      out[level] = static_cast<float>(curve->Apply(scores[level]));
-    }
+    if (curve == nullptr) continue;
+    out[level] = static_cast<float>(curve->Apply(scores[level]));
+    const auto mean = static_cast<double>(scores[level]);
+    const auto spread = static_cast<double>(scores.spread_of(level));
+    if (std::isnan(mean) || spread == 0) continue;
+    const double high = curve->Apply(std::min(1.0, mean + spread));
+    const double low = curve->Apply(std::max(0.0, mean - spread));
+    out.spread_of(level) = static_cast<float>((high - low) / 2);
   }
   return out;
 }
 
 std::string Calibration::Text() const {
+  // Fewer digits might make two scores equal, which Parse refuses.
   const auto digits = [](std::string* out, double value) {
-    absl::StrAppendFormat(out, "%.12g", value);
+    std::array<char, 32> text{};
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), value);
+    out->append(text.data(), end.ptr);
   };
   std::string text;
   for (const LevelCalibration& one : levels_) {
     absl::StrAppendFormat(&text, "level { name: \"%s\" ", one.level);
     if (one.scores.empty()) {
-      absl::StrAppendFormat(&text, "slope: %.12g intercept: %.12g", one.slope,
-                            one.intercept);
+      text += "slope: ";
+      digits(&text, one.slope);
+      text += " intercept: ";
+      digits(&text, one.intercept);
     } else {
       absl::StrAppend(&text, "score: [",
                       absl::StrJoin(one.scores, ", ", digits),

@@ -47,7 +47,10 @@ class Calibration {
       : levels_(std::move(levels)) {}
 
   // `path_is_of_steps`: the model judges steps, and `path` is made from their
-  // scores; without a curve of its own it follows that of the steps.
+  // scores; without a curve of its own it follows that of the steps. A spread
+  // becomes half the distance of the curve's values a spread below and above
+  // the mean (kept in [0, 1]), which on a straight curve is its slope times the
+  // spread.
   StepScores Apply(const StepScores& scores, bool path_is_of_steps) const;
 
   const std::vector<LevelCalibration>& levels() const { return levels_; }

@@ -28,7 +28,8 @@ using google::protobuf::TextFormat;
 constexpr int kMostLabels = 64;
 constexpr int kMostLayers = 2;
 constexpr int kMostVotes = 1024;
-constexpr char kVotes[] = ":votes=";
+// What may follow a format's name.
+constexpr std::string_view kVotes = ":votes=", kRounds = ":rounds=";
 
 // The text of a file, for errors that give the line.
 struct FormatSource {
@@ -374,6 +375,10 @@ absl::Status ReadVerdict(const FormatSource& source, RewardFormat& format) {
                : "expected tokens above 0 in every round before the last");
     }
   }
+  verdict.again.assign(given.again().begin(), given.again().end());
+  for (const std::string& say : verdict.again) {
+    if (say.empty()) return bad("expected text in again, found none");
+  }
   verdict.votes = given.votes() == 0 ? 1 : given.votes();
   verdict.temperature = given.temperature();
   verdict.top_p = given.top_p() == 0 ? 1 : given.top_p();
@@ -477,27 +482,67 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
   return format;
 }
 
+namespace {
+
+// Lets the model think `rounds` times in place of once.
+void SetRounds(int rounds, RewardFormat::Verdict& verdict) {
+  std::vector<RewardFormat::Verdict::Round> more;
+  for (int r = 1; r < rounds; ++r) {
+    more.push_back(verdict.rounds[0]);
+    more.back().say = verdict.again[static_cast<size_t>(r) - 1];
+  }
+  verdict.rounds.insert(verdict.rounds.begin() + 1, more.begin(), more.end());
+}
+
+// The format of `name`, which ends in `setting` and a number from `at` on.
+absl::StatusOr<RewardFormat> ReadWithSetting(const std::string& name, size_t at,
+                                             std::string_view setting) {
+  const auto bad = [&](absl::string_view message) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("reward format ", name, ": ", message));
+  };
+  if (name.find(setting) != at) {
+    return bad(absl::StrCat(AbslView(setting.substr(1)), " is given twice"));
+  }
+  ESP_ASSIGN_OR_RETURN(RewardFormat format,
+                       ReadRewardFormat(name.substr(0, at)));
+  if (!format.writes()) {
+    return bad(absl::StrCat(format.name,
+                            " reads a verdict that is always the same; leave "
+                            "out ",
+                            name.substr(at)));
+  }
+  const bool votes = setting == kVotes;
+  const size_t again = format.verdict->again.size();
+  if (!votes && again == 0) {
+    return bad(absl::StrCat(format.name, " does not think again; leave out ",
+                            name.substr(at)));
+  }
+  const int most = votes ? kMostVotes : static_cast<int>(again) + 1;
+  const std::string text = name.substr(at + setting.size());
+  int number = 0;
+  if (!absl::SimpleAtoi(text, &number) || number < 1 || number > most) {
+    return bad(absl::StrCat("expected 1 to ", most,
+                            votes ? " votes" : " rounds", ", found \"", text,
+                            "\""));
+  }
+  if (votes) {
+    format.verdict->votes = number;
+  } else {
+    SetRounds(number, *format.verdict);
+  }
+  absl::StrAppend(&format.text, name.substr(at));
+  return format;
+}
+
+}  // namespace
+
 absl::StatusOr<RewardFormat> ReadRewardFormat(const std::string& name) {
-  const size_t at = name.rfind(kVotes);
-  if (at != name.npos) {
-    const std::string text = name.substr(at + std::string(kVotes).size());
-    int votes = 0;
-    if (!absl::SimpleAtoi(text, &votes) || votes < 1 || votes > kMostVotes) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("reward format ", name, ": expected 1 to ", kMostVotes,
-                       " votes, found \"", text, "\""));
+  const size_t at = name.rfind(':');
+  for (const std::string_view setting : {kVotes, kRounds}) {
+    if (at != name.npos && name.compare(at, setting.size(), setting) == 0) {
+      return ReadWithSetting(name, at, setting);
     }
-    ESP_ASSIGN_OR_RETURN(RewardFormat format,
-                         ReadRewardFormat(name.substr(0, at)));
-    if (!format.writes()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("reward format ", name, ": ", format.name,
-                       " reads a verdict that is always the same; leave out ",
-                       name.substr(at)));
-    }
-    format.verdict->votes = votes;
-    absl::StrAppend(&format.text, name.substr(at));
-    return format;
   }
   std::vector<std::string> names;
   for (const RewardFormat& format : ShippedRewardFormats()) {

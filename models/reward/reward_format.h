@@ -75,6 +75,7 @@ struct RewardFormat {
     float top_p = 1;
     int top_k = 0;
     std::string history_prefix, history_suffix;
+    std::vector<std::string> again;
 
     bool has_history() const { return !history_prefix.empty(); }
   };
@@ -112,7 +113,7 @@ struct RewardFormat {
   int label = 0;
   int path_label = -1;  // -1: none
   // Of Espalier's own heads: the levels of each output (config.json), in place
-  // of label and path_label.
+  // of label and path_label. An ensemble has `labels` / outputs heads.
   std::vector<LevelSet> outputs = {};
   RewardRange range = RewardRange::kProbability;
   // 0: none. Else the one output is this factor times the sum over the
@@ -142,7 +143,8 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
                                                const std::string& name);
 
 // The shipped format of this name, or the format in the file NAME.textproto.
-// NAME:votes=8 takes so many votes of a format that writes its verdicts.
+// NAME:votes=8 takes so many votes of a format that writes its verdicts,
+// NAME:rounds=3 lets it think so often before it decides.
 // NotFound names the closest.
 absl::StatusOr<RewardFormat> ReadRewardFormat(const std::string& name);
 

@@ -23,20 +23,42 @@ void LabelHead::Apply(const float* hidden, int n, float* out) const {
 }
 
 void LabelHead::Rewards(const float* hidden, int n, StepScores* scores) const {
-  const size_t count = outputs.size();
-  ESP_CHECK(count > 0 && count == static_cast<size_t>(labels));
+  const size_t count = static_cast<size_t>(labels);
   std::vector<float> out(static_cast<size_t>(n) * count);
   Apply(hidden, n, out.data());
+  for (float& value : out) value = 1 / (1 + std::exp(-value));
   for (size_t r = 0; r < static_cast<size_t>(n); ++r) {
-    scores[r] = {};
-    for (size_t i = 0; i < count; ++i) {
-      const float score = 1 / (1 + std::exp(-out[r * count + i]));
-      for (size_t l = 0; l < kLevels; ++l) {
-        const auto level = static_cast<Level>(l);
-        if (outputs[i].has(level)) scores[r][level] = score;
-      }
+    scores[r] = EnsembleScores(
+        outputs, absl::MakeConstSpan(out.data() + r * count, count));
+  }
+}
+
+StepScores EnsembleScores(absl::Span<const LevelSet> outputs,
+                          absl::Span<const float> probabilities) {
+  ESP_CHECK(!outputs.empty() && !probabilities.empty() &&
+            probabilities.size() % outputs.size() == 0);
+  const size_t heads = probabilities.size() / outputs.size();
+  const auto number = static_cast<double>(heads);
+  StepScores scores;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    double mean = 0, squares = 0;
+    for (size_t k = 0; k < heads; ++k) {
+      mean += static_cast<double>(probabilities[k * outputs.size() + i]);
+    }
+    mean /= number;
+    for (size_t k = 0; k < heads; ++k) {
+      const double apart =
+          static_cast<double>(probabilities[k * outputs.size() + i]) - mean;
+      squares += apart * apart;
+    }
+    for (size_t l = 0; l < kLevels; ++l) {
+      const auto level = static_cast<Level>(l);
+      if (!outputs[i].has(level)) continue;
+      scores[level] = static_cast<float>(mean);
+      scores.spread_of(level) = static_cast<float>(std::sqrt(squares / number));
     }
   }
+  return scores;
 }
 
 LabelHead ReadLabelHead(const TensorSource& source) {

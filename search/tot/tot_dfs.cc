@@ -4,7 +4,8 @@
 //   1. visit     the next step in order; one that ends the response votes and
 //                the search backtracks;
 //   2. propose   `branch` next steps of it;
-//   3. evaluate  them with the reward model: the value is path_score;
+//   3. evaluate  them with the reward model: the value is path_score (that of
+//                the model with aggregate=sum, whose values are not in [0, 1]);
 //   4. order     them by falling value, ties to the oldest (without `prior` in
 //                order of sampling), without those below `threshold` and at
 //                most `per_node` of them; then 1 with the first of them, the
@@ -61,6 +62,12 @@ struct TotDfsOptions {
   }
 };
 
+// By which steps are ordered and pruned.
+float ValueOf(const Tree& tree, NodeId node, const TotDfsOptions& options) {
+  return options.aggregate == Aggregate::kSum ? tree.step(node).path_score
+                                              : tree.score(node);
+}
+
 Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
   Votes votes(options.choice);
   std::vector<NodeId> stack = {kRoot};  // the next one is last
@@ -90,11 +97,12 @@ Co<> RunTotDfs(SearchContext& ctx, const TotDfsOptions& options) {
     co_await Propose(ctx, absl::MakeConstSpan(&node, 1), ask, true, found);
     const Tree& tree = ctx.tree();
     std::vector<NodeId>& steps = found[0];
-    std::erase_if(
-        steps, [&](NodeId id) { return tree.score(id) < options.threshold; });
+    std::erase_if(steps, [&](NodeId id) {
+      return ValueOf(tree, id, options) < options.threshold;
+    });
     if (options.prior) {
       std::stable_sort(steps.begin(), steps.end(), [&](NodeId a, NodeId b) {
-        return tree.score(a) > tree.score(b);
+        return ValueOf(tree, a, options) > ValueOf(tree, b, options);
       });
     }
     if (options.per_node > 0 &&

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -61,7 +62,9 @@ float CombineScores(absl::Span<const StepScores> path, const ScoreRule& rule,
   if (rule.aggregate == Aggregate::kLearned) {
     return Learned(path.back(), weights);
   }
-  float lowest = 1, highest = 0, product = 1, sum = 0;
+  // Of any numbers: scores of other programs are combined by this, too.
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  float lowest = kInfinity, highest = -kInfinity, product = 1, sum = 0;
   for (const StepScores& scores : path) {
     const float s = scores[rule.level];
     if (std::isnan(s)) return s;
@@ -87,6 +90,19 @@ float CombineScores(absl::Span<const StepScores> path, const ScoreRule& rule,
       break;
   }
   return path.back()[rule.level];
+}
+
+StepScores LowerScores(const StepScores& scores, float b) {
+  StepScores out = scores;
+  for (size_t l = 0; l < kLevels; ++l) {
+    const auto level = static_cast<Level>(l);
+    const float mean = scores[level];
+    if (!std::isnan(mean)) {
+      out[level] = std::max(0.0f, mean - b * scores.spread_of(level));
+    }
+  }
+  out.spread = {};
+  return out;
 }
 
 std::string MissingLevels(const ScoreRule& rule, const LevelWeights& weights,

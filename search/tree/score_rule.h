@@ -12,13 +12,19 @@
 // Two read several levels and ignore the one that is named:
 //
 //   window   min_i max(step_i, max_w { window_w,e : e - w < i <= e }): the
-//   worst
-//            step, where a later window that still covers a step may clear it.
-//            A path is as good as the worst error that it has not corrected.
+//            worst step, where a later window that still covers a step may
+//            clear it. A path is as good as the worst error that it has not
+//            corrected.
 //   learned  sigmoid(bias + sum_l weight_l logit(s_l,n)) over the levels of the
 //            last step, with scores kept within [1e-6, 1 - 1e-6].
 //
 // A path without steps has 1 (sum: 0).
+//
+// Of an ensemble of heads (StepScores::spread), a search with lower_confidence
+// b reads max(0, mean - b spread) in place of every score, before scores
+// combine: what the heads disagree about counts for less (a lower confidence
+// bound; Coste et al. 2023 subtract the variance in "Reward model ensembles
+// help mitigate overoptimization").
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SEARCH_TREE_SCORE_RULE_H_
@@ -56,10 +62,15 @@ inline constexpr std::string_view kLevelHelp =
     "the level of the reward model's scores";
 inline constexpr std::string_view kAggregateHelp =
     "how the scores of a path's steps combine";
+inline constexpr std::string_view kLowerConfidenceHelp =
+    "of a reward model with several heads per level: every score is their mean "
+    "minus this many standard deviations, at least 0";
 
 struct ScoreRule {
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
+  float lower_confidence = 0;  // b, at least 0; the scores given to
+                               // CombineScores are lowered already
 
   // The last step's path score, which needs no computation.
   bool plain() const {
@@ -71,6 +82,10 @@ struct ScoreRule {
 // that the rule reads is NaN, except windows of the combination "window".
 float CombineScores(absl::Span<const StepScores> path, const ScoreRule& rule,
                     const LevelWeights& weights);
+
+// Every level's score becomes max(0, score - b spread); NaN stays. The result
+// has no spread.
+StepScores LowerScores(const StepScores& scores, float b);
 
 // What a model that gives `levels` lacks for the rule, in words; "" for
 // nothing. Of step and path one is enough: it stands for the other.

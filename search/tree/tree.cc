@@ -57,18 +57,28 @@ void Tree::SetScores(NodeId id, const StepScores& scores) {
   steps_[id].step_score = scores.step;
   steps_[id].path_score = scores.path;
   (*this)[id].flags |= kScored;
-  const bool more =
-      std::any_of(scores.windows.begin(), scores.windows.end(),
-                  [](float score) { return !std::isnan(score); }) ||
-      !std::isnan(scores.outcome);
+  std::array<float, kLevels> all;
+  bool more = false;
+  for (size_t l = 0; l < kLevels; ++l) {
+    const auto level = static_cast<Level>(l);
+    all[l] = scores[level];
+    more |= !kStepAndPath.has(level) && !std::isnan(all[l]);
+  }
   if (!more) return;
-  while (more_scores_.size() <= id) more_scores_.Add();
-  more_scores_[id] = scores;
+  constexpr float kNone = StepScores::kNone;
+  while (more_scores_.size() <= id) {
+    more_scores_.Add() = {kNone, kNone, kNone, kNone, kNone, kNone};
+  }
+  more_scores_[id] = all;
 }
 
 StepScores Tree::scores(NodeId id) const {
   StepScores scores;
-  if (id < more_scores_.size()) scores = more_scores_[id];
+  if (id < more_scores_.size()) {
+    for (size_t l = 0; l < kLevels; ++l) {
+      scores[static_cast<Level>(l)] = more_scores_[id][l];
+    }
+  }
   scores.step = steps_[id].step_score;
   scores.path = steps_[id].path_score;
   return scores;
@@ -118,7 +128,7 @@ int64_t Tree::used_bytes() const {
   return static_cast<int64_t>(
       uint64_t{size()} * (sizeof(Node) + sizeof(StoredStep)) + texts_.size() +
       tokens_.size() * sizeof(int32_t) + reported_.size() * sizeof(Reported) +
-      more_scores_.size() * sizeof(StepScores) +
+      more_scores_.size() * sizeof(more_scores_[0]) +
       (values_.size() + confidences_.size() + hidden_floats_) * sizeof(float) +
       num_alternatives_ * sizeof(TokenLogprob) + hidden_.size() * kHiddenBytes +
       alternatives_.size() * kAlternativesBytes);

@@ -15,6 +15,7 @@
 #define ESPALIER_SEARCH_TREE_TREE_H_
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -27,13 +28,12 @@
 #include "base/growable_array.h"
 #include "base/random.h"
 #include "base/step_tokens.h"
+#include "espalier/node_id.h"
 #include "espalier/scores.h"
 
 namespace espalier {
 
-using NodeId = uint32_t;
 inline constexpr NodeId kNoNode = 0xFFFFFFFFu;
-inline constexpr NodeId kRoot = 0;
 
 enum class NodeKind : uint8_t {
   kPrompt,  // the root
@@ -158,14 +158,14 @@ class Tree {
     const StoredStep& step = steps_[id];
     return {tokens_.data() + step.token_begin, step.num_tokens};
   }
-  // Marks `id` as scored. Step and path must be numbers.
+  // Marks `id` as scored. Step and path must be numbers; spreads are not kept.
   void SetScores(NodeId id, const StepScores& scores);
   StepScores scores(NodeId id) const;
   // NaN for a level that the model does not give.
   float score(NodeId id, Level level) const {
     if (level == Level::kPath) return steps_[id].path_score;
     if (level == Level::kStep) return steps_[id].step_score;
-    return id < more_scores_.size() ? more_scores_[id][level]
+    return id < more_scores_.size() ? more_scores_[id][IndexOf(level)]
                                     : StepScores::kNone;
   }
   // What a search ranks `id` by: its path score, or what the search's rule made
@@ -285,8 +285,9 @@ class Tree {
   GrowableArray<Reported>
       reported_;  // up to the last node with reported values
   GrowableArray<float> confidences_;
-  GrowableArray<StepScores> more_scores_;  // empty: step and path only
-  GrowableArray<float> values_;            // empty: path scores
+  // By Level; empty: step and path only.
+  GrowableArray<std::array<float, kLevels>> more_scores_;
+  GrowableArray<float> values_;  // empty: path scores
   LevelWeights level_weights_;
   absl::flat_hash_map<NodeId, std::vector<TokenLogprob>> alternatives_;
   size_t num_alternatives_ = 0;

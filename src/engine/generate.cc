@@ -26,6 +26,7 @@
 #include "src/engine/load_reward_model.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/search_json.h"
+#include "src/engine/verdict_reader.h"
 #include "src/engine/verifier_reward.h"
 #include "src/trace/replay.h"
 #include "src/trace/run_recorder.h"
@@ -234,6 +235,9 @@ absl::StatusOr<std::string> HashTokenizer(const std::string& folder) {
 
 namespace {
 
+// A replay has no model that could tell how its verdicts are reserved.
+constexpr char kVerdictCostKey[] = "verdict_cost";
+
 // A reward model of a published format reads its own tokens and layout: both
 // belong to the run's settings.
 absl::Status AddRewardFormat(const EngineOptions& models,
@@ -254,6 +258,11 @@ absl::Status AddRewardFormat(const EngineOptions& models,
   }
   ESP_RETURN_IF_ERROR(CheckReference(*format, models.reference));
   config["reward_format"] = format->text;
+  if (format->writes() && config.contains("budget_verdict_tokens")) {
+    const VerdictCost cost = VerdictCostOf(*format);
+    config[kVerdictCostKey] = {
+        {"votes", cost.votes}, {"tokens", cost.tokens}, {"path", cost.path}};
+  }
   if (!models.reference.empty()) {
     ESP_ASSIGN_OR_RETURN(const std::string reference,
                          HashModel(models.reference, models.weights));
@@ -441,6 +450,20 @@ absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
   return totals;
 }
 
+namespace {
+
+// What the reward model of a recorded run could write about a step.
+VerdictCost RecordedVerdictCost(const RunInfo& info) {
+  const nlohmann::json config = ParseJsonOrNull(info.config);
+  const nlohmann::json cost =
+      config.value(kVerdictCostKey, nlohmann::json::object());
+  return {.votes = cost.value("votes", 1),
+          .tokens = cost.value("tokens", 0),
+          .path = cost.value("path", false)};
+}
+
+}  // namespace
+
 absl::StatusOr<std::string> ReplaySearch(RunDb& db, const RunRow& run,
                                          const SearchRow& search,
                                          StoredTree* tree) {
@@ -458,7 +481,8 @@ absl::StatusOr<std::string> ReplaySearch(RunDb& db, const RunRow& run,
   ESP_ASSIGN_OR_RETURN(*tree, db.LoadTree(search.search_id));
   ESP_ASSIGN_OR_RETURN(
       const StoredTree again,
-      Replay(problem.problem, *put.task, *algorithm, options.search, log));
+      Replay(problem.problem, *put.task, *algorithm, options.search, log,
+             RecordedVerdictCost(run.info)));
   return FirstDifference(again, *tree);
 }
 

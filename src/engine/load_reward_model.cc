@@ -24,7 +24,7 @@ absl::Status TakeOwnLevels(const std::string& folder, RewardFormat& format) {
                      "espalier is for Espalier's own heads"));
   }
   format.outputs = config.reward_outputs;
-  format.labels = static_cast<int>(config.reward_outputs.size());
+  format.labels = config.reward_rows();
   return absl::OkStatus();
 }
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "models/trunk/label_head.h"
 
 namespace espalier {
 namespace {
@@ -18,19 +19,14 @@ size_t Common(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
   return static_cast<size_t>(end - a.begin());
 }
 
-// `logits` [outputs] of Espalier's own heads.
+// `logits` [heads * outputs] of Espalier's own heads.
 StepScores OwnScores(const std::vector<LevelSet>& outputs,
                      const std::vector<double>& logits) {
-  ESP_CHECK(outputs.size() == logits.size());
-  StepScores scores;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    const auto score = static_cast<float>(1 / (1 + std::exp(-logits[i])));
-    for (size_t l = 0; l < kLevels; ++l) {
-      const auto level = static_cast<Level>(l);
-      if (outputs[i].has(level)) scores[level] = score;
-    }
+  std::vector<float> probabilities;
+  for (const double logit : logits) {
+    probabilities.push_back(static_cast<float>(1 / (1 + std::exp(-logit))));
   }
-  return scores;
+  return EnsembleScores(outputs, probabilities);
 }
 
 }  // namespace
@@ -38,7 +34,8 @@ StepScores OwnScores(const std::vector<LevelSet>& outputs,
 LevelSet RewardScorer::levels() const {
   LevelSet all;
   for (const LevelSet output : format().outputs) all = all | output;
-  if (!all.empty()) return all;
+  const auto heads = static_cast<int>(format().outputs.size());
+  if (!all.empty()) return format().labels > heads ? all.WithSpread() : all;
   if (format().window > 1) return kStepAndPath | WindowLevel(format().window);
   return format().unit == RewardUnit::kResponse ? kStepAndPath | Level::kOutcome
                                                 : kStepAndPath;

@@ -113,8 +113,15 @@ absl::Status Runner::CheckLevels() const {
       job_->hooks->reward != nullptr ? job_->hooks->reward->levels()
       : models_.scorer != nullptr    ? models_.scorer->levels()
                                      : models_.critic->capabilities().levels;
-  const std::string missing =
-      MissingLevels(job_->algorithm->score_rule(), weights, levels);
+  const ScoreRule rule = job_->algorithm->score_rule();
+  if (rule.lower_confidence > 0 && !levels.spread()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "method ", CanonicalMethod(*job_->algorithm), " has lower_confidence ",
+        rule.lower_confidence, ", and the reward model gives no spread of its ",
+        "scores; train one by train reward --ensemble 5, or leave the option ",
+        "out"));
+  }
+  const std::string missing = MissingLevels(rule, weights, levels);
   if (missing.empty()) return absl::OkStatus();
   return absl::FailedPreconditionError(absl::StrCat(
       "method ", CanonicalMethod(*job_->algorithm), " needs ", missing,
@@ -185,6 +192,10 @@ absl::Status Runner::AdmitMore() {
     auto session = std::make_unique<SearchSession>(index, job_->problems[index],
                                                    *job_->task, *job_->options);
     session->context().tree().set_level_weights(level_weights());
+    if (models_.scorer != nullptr && job_->hooks->reward == nullptr) {
+      session->context().SetVerdictCost(
+          VerdictCostOf(models_.scorer->format()));
+    }
     session->started = Clock::Real().Seconds();
     const absl::Status status = OpenSequences(*session);
     if (status.ok()) {
@@ -394,7 +405,8 @@ absl::Status Runner::SendEvaluate(SearchSession& session,
                                   SearchRequest request) {
   const Tree& tree = session.context().tree();
   if (session.judge != nullptr) {
-    session.judge->Ask(request.number, tree, request.nodes);
+    session.judge->Ask(request.number, tree, request.nodes,
+                       request.max_tokens);
     session.judged.emplace(request.number, std::move(request));
     return ServeJudge(session);
   }

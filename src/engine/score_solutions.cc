@@ -67,13 +67,15 @@ Co<> WalkSteps(SearchContext& ctx, const std::vector<std::string>& steps) {
 // The search of a solution: a problem's id is its solution's index.
 class GivenSteps : public SearchAlgorithm {
  public:
-  explicit GivenSteps(std::vector<std::vector<std::string>> steps)
-      : steps_(std::move(steps)) {}
+  // `level`: one that the reward model gives; all that it gives are read.
+  GivenSteps(std::vector<std::vector<std::string>> steps, Level level)
+      : steps_(std::move(steps)), level_(level) {}
   std::string_view name() const override { return "given_steps"; }
   const std::vector<RequestKind>& needs() const override { return needs_; }
   int models() const override { return 1; }
   int64_t responses_for_an_answer() const override { return 1; }
   std::vector<OptionInfo> options() const override { return {}; }
+  ScoreRule score_rule() const override { return {.level = level_}; }
   Co<> Run(SearchContext& ctx) const override {
     size_t index = 0;
     ESP_CHECK(absl::SimpleAtoi(ctx.problem().id, &index));
@@ -82,6 +84,7 @@ class GivenSteps : public SearchAlgorithm {
 
  private:
   const std::vector<std::vector<std::string>> steps_;
+  const Level level_;
   const std::vector<RequestKind> needs_ = {RequestKind::kExpand,
                                            RequestKind::kEvaluate};
 };
@@ -118,6 +121,11 @@ class LocalScorer : public SolutionScorer {
     return absl::OkStatus();
   }
 
+  LevelSet levels() const override {
+    return scorer_ != nullptr ? scorer_->levels()
+                              : model_.backend->capabilities().levels;
+  }
+
   absl::Status Score(
       absl::Span<const GivenSolution> solutions, const Task& task,
       const std::atomic<bool>* stop,
@@ -133,11 +141,10 @@ class LocalScorer : public SolutionScorer {
           {.id = absl::StrCat(problems.size()), .question = solution.question});
       auto& steps = all.emplace_back(solution.steps);
       for (std::string& step : steps) {
-        while (step.ends_with('\n')) step.pop_back();
-        step += delimiter;
+        step = EndedStep(std::move(step), delimiter);
       }
     }
-    const GivenSteps algorithm(std::move(all));
+    const GivenSteps algorithm(std::move(all), levels().first());
     // The critic's own tokens stand for the steps' in the search's tree.
     Runner runner({.policy = model_.backend.get(),
                    .policy_tokenizer = model_.tokenizer.get(),
@@ -184,6 +191,11 @@ class LocalScorer : public SolutionScorer {
 };
 
 }  // namespace
+
+std::string EndedStep(std::string step, const std::string& delimiter) {
+  while (step.ends_with('\n')) step.pop_back();
+  return step + delimiter;
+}
 
 absl::StatusOr<std::unique_ptr<SolutionScorer>> SolutionScorer::Load(
     const EngineOptions& models) {

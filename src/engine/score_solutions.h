@@ -30,6 +30,10 @@ struct GivenSolution {
   std::vector<std::string> steps;  // at least one
 };
 
+// A given step as a search ends it: without line ends of its own, and with the
+// task's delimiter.
+std::string EndedStep(std::string step, const std::string& delimiter);
+
 // Externally synchronised.
 class SolutionScorer {
  public:
@@ -38,6 +42,9 @@ class SolutionScorer {
   static absl::StatusOr<std::unique_ptr<SolutionScorer>> Load(
       const EngineOptions& models);
   virtual ~SolutionScorer() = default;
+
+  // The levels that the model gives.
+  virtual LevelSet levels() const = 0;
 
   // Calls on_done(i, scores) once per solution, in order of completion: one
   // entry per step, or why the solution cannot be judged (it is longer than the

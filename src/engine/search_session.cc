@@ -11,12 +11,15 @@ namespace {
 TreeNode Describe(const Tree& tree, NodeId id) {
   const Node& node = tree[id];
   const Step& step = tree.step(id);
+  const StepScores scores = tree.scores(id);
   return {.parent = node.parent == kNoNode ? -1 : static_cast<int>(node.parent),
           .kind = NodeKindName(step.kind),
           .text = std::string(tree.text(id)),
           .logprob = step.logprob,
           .step_score = step.step_score,
           .path_score = step.path_score,
+          .outcome_score = scores.outcome,
+          .window_scores = scores.windows,
           .q = node.q,
           .visits = node.visits,
           .draws = step.draws,

@@ -37,13 +37,14 @@ std::vector<NodeId> StepJudge::Claim(const Tree& tree,
 }
 
 void StepJudge::Ask(uint64_t number, const Tree& tree,
-                    absl::Span<const NodeId> nodes) {
+                    absl::Span<const NodeId> nodes, int max_tokens) {
   Asked& asked = asked_.emplace_back(
       Asked{number, {nodes.begin(), nodes.end()}, Claim(tree, nodes), {}});
   for (const NodeId node : nodes) {
     for (const NodeId id : Needed(tree, node)) asked.needed.push_back(id);
   }
   const std::vector<NodeId> begun = asked.owned;
+  for (const NodeId id : begun) places_[id].max_tokens = max_tokens;
   for (const NodeId id : begun) Try(tree, id);
 }
 
@@ -132,7 +133,7 @@ void StepJudge::Fail(const Tree& tree, NodeId node,
     const NodeId next = failed.back();
     failed.pop_back();
     if (places_[next].state == State::kFailed) continue;
-    places_[next] = {State::kFailed, failure};
+    places_[next] = {.state = State::kFailed, .failure = failure};
     if (!needs_path()) continue;
     for (const NodeId child : Children(tree, next)) {
       if (child < places_.size() && places_[child].state == State::kWaits) {

@@ -44,8 +44,11 @@ class StepJudge {
 
   virtual ~StepJudge() = default;
 
-  // Begins to judge the paths of `nodes` for the search request `number`.
-  void Ask(uint64_t number, const Tree& tree, absl::Span<const NodeId> nodes);
+  // Begins to judge the paths of `nodes` for the search request `number`. A
+  // vote about a node whose work is begun for it is written in at most
+  // `max_tokens`; 0: as the format allows.
+  void Ask(uint64_t number, const Tree& tree, absl::Span<const NodeId> nodes,
+           int max_tokens = 0);
   // The same for a request whose recorded completion is known.
   void Recall(const Tree& tree, absl::Span<const NodeId> nodes,
               const SearchCompletion& completion);
@@ -86,6 +89,8 @@ class StepJudge {
   // `which` is returned to Continue.
   void Send(NodeId node, int which, Backend& backend, Request request);
   void Done(const Tree& tree, NodeId node);
+  // Most tokens of a vote about the node; 0: no limit.
+  int max_tokens(NodeId node) const { return places_[node].max_tokens; }
   // The steps from the root to `node`: the root alone is an empty response.
   static std::vector<NodeId> PathOf(const Tree& tree, NodeId node);
   // The node before `node` on its path; kNoNode for the first.
@@ -97,6 +102,7 @@ class StepJudge {
   enum class State : uint8_t { kNew, kWaits, kOpen, kDone, kFailed };
   struct Place {
     State state = State::kNew;
+    int max_tokens = 0;
     absl::Status failure;
   };
   struct Asked {

@@ -39,6 +39,15 @@ void AppendTokens(const StepTokens& from, SampledStep& to) {
 
 }  // namespace
 
+VerdictCost VerdictCostOf(const RewardFormat& format) {
+  if (!format.verdict) return {};
+  VerdictCost cost{
+      .votes = format.verdict->votes,
+      .path = format.verdict->has_history() || format.path_from_steps()};
+  for (const auto& round : format.verdict->rounds) cost.tokens += round.tokens;
+  return cost;
+}
+
 absl::StatusOr<std::unique_ptr<VerdictReader>> VerdictReader::Open(
     const RewardScorer& scorer, Backend& model, const Tokenizer& tokenizer,
     std::string question, uint64_t seed) {
@@ -67,7 +76,7 @@ void VerdictReader::Forget(Place& place) {
 }
 
 bool VerdictReader::needs_path() const {
-  return format().has_history() || scorer_.format().path_from_steps();
+  return VerdictCostOf(scorer_.format()).path;
 }
 
 std::vector<NodeId> VerdictReader::WithText(const Tree& tree,
@@ -143,7 +152,7 @@ absl::Status VerdictReader::Begin(const Tree& tree, NodeId node) {
     return absl::OkStatus();
   }
   GenerateRequest request =
-      Write(tree, node, 0, place.prompt, place.ids.size());
+      Write(tree, node, 0, place.prompt, place.ids.size(), Allowed(node, 0, 0));
   request.n = format().votes;
   Send(node, kFirstRound, model_, {.body = std::move(request)});
   return absl::OkStatus();
@@ -155,9 +164,30 @@ std::string VerdictReader::FirstSaid() const {
   return format().has_history() ? format().rounds[0].say : std::string();
 }
 
+int VerdictReader::Allowed(NodeId node, size_t round, size_t written) const {
+  const std::vector<RewardFormat::Verdict::Round>& rounds = format().rounds;
+  if (max_tokens(node) == 0) return rounds[round].tokens;
+  // Rounds that want little get it, and the others share the rest evenly.
+  int left = max_tokens(node) - static_cast<int>(written);
+  if (left < 1) return 0;
+  std::vector<int> wanted;
+  for (size_t r = round; r < rounds.size(); ++r) {
+    if (rounds[r].tokens > 0) wanted.push_back(rounds[r].tokens);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const int share = left / static_cast<int>(wanted.size() - i);
+    if (wanted[i] > share) {
+      return std::min(rounds[round].tokens, std::max(1, share));
+    }
+    left -= wanted[i];
+  }
+  return rounds[round].tokens;
+}
+
 GenerateRequest VerdictReader::Write(const Tree& tree, NodeId node,
-                                     size_t round, SeqId from,
-                                     size_t length) const {
+                                     size_t round, SeqId from, size_t length,
+                                     int allowed) const {
   const RewardFormat::Verdict::Round& rules = format().rounds[round];
   GenerateRequest request{
       .from = from,
@@ -166,7 +196,7 @@ GenerateRequest VerdictReader::Write(const Tree& tree, NodeId node,
                    .top_p = format().top_p},
       .stop = {.delimiter = "",
                .max_tokens =
-                   std::min(rules.tokens, static_cast<int>(room() - length))},
+                   std::min(allowed, static_cast<int>(room() - length))},
       .stream = StreamKey(seed_, StableHash(question_), tree.path_hash(node),
                           Purpose::kVerdict, round)};
   const size_t index = std::max<size_t>(1, WithText(tree, node).size()) - 1;
@@ -251,8 +281,10 @@ absl::Status VerdictReader::NextRound(const Tree& tree, NodeId node,
                        tokenizer_.EncodeContinuation(rest + say));
   vote.length += tokens.size();
   const bool writes = rules.tokens > 0;
+  const int allowed = Allowed(node, vote.round, vote.written.tokens.size());
   // Without room for what is said, no verdict comes.
-  if (vote.length > room() || (writes && vote.length == room())) {
+  if (vote.length > room() ||
+      (writes && (vote.length == room() || allowed < 1))) {
     EndVote(tree, node, index, std::numeric_limits<double>::quiet_NaN());
     return absl::OkStatus();
   }
@@ -262,7 +294,8 @@ absl::Status VerdictReader::NextRound(const Tree& tree, NodeId node,
     ReadChoices(node, index, seq);
     return absl::OkStatus();
   }
-  GenerateRequest request = Write(tree, node, vote.round, seq, vote.length);
+  GenerateRequest request =
+      Write(tree, node, vote.round, seq, vote.length, allowed);
   request.first_sample = static_cast<int>(index);
   Send(node, static_cast<int>(index), model_, {.body = std::move(request)});
   return absl::OkStatus();

@@ -6,7 +6,7 @@
 //                                          ^ p(yes) / (p(yes) + p(no))
 //
 // A node's value is the mean over its votes; a vote that ends without a verdict
-// counts one half. A format with a history gives the model what the first vote
+// counts one half, as does one that the budget of verdict tokens cuts. A format with a history gives the model what the first vote
 // said about each earlier step. Step and path scores are as in reward_reader.h.
 //
 // Vote v of a node draws round r from the stream of (seed, question, path, r),
@@ -32,6 +32,10 @@
 #include "src/engine/step_judge.h"
 
 namespace espalier {
+
+// What a format that writes its verdicts may write about a step; nothing for
+// other formats.
+VerdictCost VerdictCostOf(const RewardFormat& format);
 
 class VerdictReader : public StepJudge {
  public:
@@ -95,8 +99,11 @@ class VerdictReader : public StepJudge {
   bool IsSame(const Tree& tree, NodeId node) const;
   // What a vote's text begins with.
   std::string FirstSaid() const;
+  // Tokens that a vote, which has so many, may write in its round: what the
+  // limit of the search's request leaves after the rounds that follow.
+  int Allowed(NodeId node, size_t round, size_t written) const;
   GenerateRequest Write(const Tree& tree, NodeId node, size_t round, SeqId from,
-                        size_t length) const;
+                        size_t length, int allowed) const;
   // Takes what a vote wrote in its round, without what a stop leaves out.
   absl::Status TakeRound(const Tree& tree, NodeId node, size_t index,
                          Continuation written);

@@ -23,9 +23,15 @@ ScoredProblem ScoreSamples(const ReplayProblem& problem) {
   ScoredProblem out{.problem = &problem};
   std::vector<std::string> known;
   for (const ReplaySample& sample : problem.samples) {
+    ESP_CHECK(!sample.scores.empty());
+    std::vector<StepScores> path;
+    for (const double score : sample.scores) {
+      path.push_back({.step = static_cast<float>(score)});
+    }
     auto& scores = out.scores.emplace_back();
     for (size_t a = 0; a < kAggregates; ++a) {
-      scores[a] = AggregateScores(sample.scores, a);
+      scores[a] = CombineScores(
+          path, {.level = Level::kStep, .aggregate = kReplayed[a]}, {});
     }
     if (sample.answer.empty()) {
       out.answers.push_back(-1);
@@ -184,22 +190,6 @@ ReplayRow ReplayRowOf(const std::vector<ScoredProblem>& all, int n,
 }
 
 }  // namespace
-
-double AggregateScores(absl::Span<const double> scores, size_t aggregate) {
-  ESP_CHECK(!scores.empty() && aggregate < kAggregates);
-  switch (aggregate) {
-    case 0:
-      return scores.back();
-    case 1:
-      return *std::min_element(scores.begin(), scores.end());
-    case 2:
-      return std::accumulate(scores.begin(), scores.end(), 1.0,
-                             std::multiplies<>());
-    default:
-      return std::accumulate(scores.begin(), scores.end(), 0.0) /
-             static_cast<double>(scores.size());
-  }
-}
 
 ReplayReport ReplayBestOfN(absl::Span<const ReplayProblem> problems,
                            uint64_t seed) {

@@ -25,20 +25,25 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "search/tree/score_rule.h"
 #include "src/eval/statistics.h"
 
 namespace espalier {
 
 inline constexpr int kMostSets = 256;
 
-// How the scores of a response's steps become its score.
-inline constexpr std::array<std::string_view, 4> kReplayAggregates = {
-    "last", "min", "product", "mean"};
+// How the scores of a response's steps become its score
+// (search/tree/score_rule.h).
+inline constexpr std::array<Aggregate, 4> kReplayed = {
+    Aggregate::kLast, Aggregate::kMin, Aggregate::kProduct, Aggregate::kMean};
+inline constexpr std::array<std::string_view, kReplayed.size()>
+    kReplayAggregates = {"last", "min", "product", "mean"};
 
 struct ReplaySample {
   std::string answer;  // canonical: equal texts are one answer; "": none
   bool correct = false;
-  std::vector<double> scores;  // of its steps, at least one
+  std::vector<double> scores;  // of its steps, at least one; read as floats,
+                               // as a search has them
 };
 
 struct ReplayProblem {
@@ -62,9 +67,6 @@ struct ReplayReport {
   int64_t problems = 0, samples = 0;
   std::vector<ReplayRow> rows;  // n ascending
 };
-
-// Score of a response by the aggregate of that index.
-double AggregateScores(absl::Span<const double> scores, size_t aggregate);
 
 // Intervals are over problems. Deterministic for a seed. Problems without
 // responses count for no n.

@@ -202,7 +202,7 @@ std::vector<LabelledScore> Calibrated(const LevelCalibration& curve,
                                       absl::Span<const LabelledScore> scored) {
   std::vector<LabelledScore> out;
   for (const LabelledScore& one : scored) {
-    out.push_back({curve.Apply(one.score), one.label});
+    out.push_back({curve.Apply(one.score), one.label, one.third});
   }
   return out;
 }
@@ -222,6 +222,16 @@ ScoreQuality MeasureScores(absl::Span<const LabelledScore> scored) {
   }
   for (const double sum : apart) quality.ece += std::abs(sum) / count;
   return quality;
+}
+
+std::array<ScoreQuality, 3> MeasureThirds(
+    absl::Span<const LabelledScore> scored) {
+  std::array<std::vector<LabelledScore>, 3> parts;
+  for (const LabelledScore& one : scored) {
+    parts[static_cast<size_t>(one.third)].push_back(one);
+  }
+  return {MeasureScores(parts[0]), MeasureScores(parts[1]),
+          MeasureScores(parts[2])};
 }
 
 }  // namespace espalier

@@ -24,7 +24,14 @@ namespace espalier {
 struct LabelledScore {
   double score = 0;  // in [0, 1]
   double label = 0;  // in [0, 1]: right or wrong, or a share of right ends
+  int third = 0;     // ThirdOf its step
 };
+
+// Which third of a path of `steps` steps its step `i` (from 0) is in: 0, 1
+// or 2. Of one step it is the first, of two the first and the second.
+constexpr int ThirdOf(int64_t i, int64_t steps) {
+  return static_cast<int>(3 * i / steps);
+}
 
 enum class CurveKind : uint8_t {
   // logistic(slope * logit + intercept), the most likely of them (Platt 1999,
@@ -69,6 +76,9 @@ struct ScoreQuality {
 
 // NaN without labels.
 ScoreQuality MeasureScores(absl::Span<const LabelledScore> scored);
+// Of each third's labels alone.
+std::array<ScoreQuality, 3> MeasureThirds(
+    absl::Span<const LabelledScore> scored);
 
 }  // namespace espalier
 

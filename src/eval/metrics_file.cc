@@ -33,16 +33,25 @@ constexpr const char* kUsual[] = {"loss",
                                   "learning_rate",
                                   "tokens_per_second"};
 constexpr size_t kLosses = 4;
+// Ends of the names of a reward level's figures ("step_auc"), which come after
+// those.
+constexpr const char* kOfLevels[] = {"_auc", "_first_error_f1", "_brier",
+                                     "_ece"};
 constexpr char kHeldOut[] = "held_out_";
 constexpr int64_t kMostSteps = int64_t{1} << 53;  // doubles are exact below
 
-// Index in kUsual; its size for other metrics.
+// The place of a metric among the usual ones, in the order of reports;
+// kPlaces for other metrics.
+constexpr size_t kPlaces = std::size(kUsual) + std::size(kOfLevels);
 size_t Place(const std::string& name) {
   std::string base = name;
   if (absl::StartsWith(base, kHeldOut)) base.erase(0, sizeof(kHeldOut) - 1);
-  return static_cast<size_t>(
-      std::find(std::begin(kUsual), std::end(kUsual), base) -
-      std::begin(kUsual));
+  for (size_t i = 0; i < std::size(kOfLevels); ++i) {
+    if (absl::EndsWith(base, kOfLevels[i])) return std::size(kUsual) + i;
+  }
+  const auto found = std::find(std::begin(kUsual), std::end(kUsual), base);
+  if (found == std::end(kUsual)) return kPlaces;
+  return static_cast<size_t>(found - std::begin(kUsual));
 }
 
 // The held-out lines of a stage, or the others.
@@ -235,9 +244,7 @@ absl::StatusOr<RecordedMetrics> ReadMetricsFile(const std::string& path) {
   return Reader(path).Read();
 }
 
-bool IsUsualMetric(const std::string& name) {
-  return Place(name) < std::size(kUsual);
-}
+bool IsUsualMetric(const std::string& name) { return Place(name) < kPlaces; }
 
 bool IsLoss(const std::string& name) { return Place(name) < kLosses; }
 

@@ -40,9 +40,15 @@ struct GroupSequence {
   // lm_weight: which tokens count, and how much. Labels: where the reward head
   // is read, and its targets.
   TrainSequence sequence;
-  float advantage = 0;              // of the response, relative to its group
+  float advantage = 0;  // of the response, relative to its group
+  // [tokens], in place of `advantage` where process rewards make a step's
+  // advantage its own; else empty.
+  std::vector<float> advantages;
   std::vector<float> old_logprobs;  // under the policy that drew it
   std::vector<float> reference;     // under the reference policy
+  // [heads] of an ensemble: how often each head's bootstrap sample of the
+  // problems holds this one; empty: once.
+  std::vector<int> draws;
 };
 using SequenceGroup = std::vector<GroupSequence>;
 

@@ -102,8 +102,12 @@ class GroupPass {
  public:
   GroupPass(absl::Span<const SequenceGroup> groups,
             const std::vector<size_t>& members, std::vector<Level> levels,
-            bool share)
-      : groups_(groups), members_(members), levels_(std::move(levels)) {
+            int heads, bool share)
+      : groups_(groups),
+        members_(members),
+        levels_(std::move(levels)),
+        labels_(static_cast<size_t>(heads)),
+        derivatives_(labels_.size()) {
     std::vector<const TrainSequence*> sequences;
     for (const size_t g : members) {
       for (const GroupSequence& s : groups[g]) {
@@ -114,7 +118,9 @@ class GroupPass {
     const auto size = static_cast<size_t>(stream().size());
     logprobs_.assign(size, 0);
     weight_.assign(size, 0);
-    for (const Level level : levels_) labels_[level].assign(size, kNoLabel);
+    for (LevelColumns& head : labels_) {
+      for (const Level level : levels_) head[level].assign(size, kNoLabel);
+    }
     for (size_t s = 0; s < sequences.size(); ++s) {
       const TrainSequence& given = *sequences[s];
       for (size_t t = 0; t < given.tokens.size(); ++t) {
@@ -138,25 +144,17 @@ class GroupPass {
       sums.entropy += static_cast<double>(policy.entropies[i]);
     }
     weight_.assign(weight_.size(), 0);
-    for (const Level level : levels_) {
-      derivatives_[level].assign(weight_.size(), 0);
+    for (LevelColumns& head : derivatives_) {
+      for (const Level level : levels_) head[level].assign(weight_.size(), 0);
     }
-    auto rows = trees_.rows.begin();
+    // Without labels all heads are alike.
+    const size_t heads = labelled_ ? labels_.size() : 1;
+    size_t first = 0;  // sequence of the group
     for (const size_t g : members_) {
-      std::vector<GroupOutput> outputs;
-      std::vector<GroupGradient> gradients;
-      const auto first = rows;
-      for (const GroupSequence& given : groups_[g]) {
-        outputs.push_back(Read(given, *rows++, rewards));
-        const size_t n = given.sequence.tokens.size();
-        GroupGradient& gradient = gradients.emplace_back();
-        gradient.logprobs.resize(n);
-        for (std::vector<float>& column : gradient.logits.of) column.resize(n);
+      for (size_t head = 0; head < heads; ++head) {
+        EvaluateHead(objective, g, first, head, heads, rewards, sums);
       }
-      objective.Evaluate(outputs, absl::MakeSpan(gradients), sums);
-      for (size_t k = 0; k < outputs.size(); ++k) {
-        Add(gradients[k], first[static_cast<std::ptrdiff_t>(k)]);
-      }
+      first += groups_[g].size();
     }
     if (labelled_) Label(rewards);
     return sums;
@@ -170,9 +168,12 @@ class GroupPass {
                              .labels = {},
                              .lm_scale = scale,
                              .reward_scales = {}};
-    for (size_t j = 0; j < levels_.size(); ++j) {
-      targets.labels[j] = labels_[levels_[j]].data();
-      targets.reward_scales[j] = scale;
+    size_t row = 0;
+    for (const LevelColumns& head : labels_) {
+      for (const Level level : levels_) {
+        targets.labels[row] = head[level].data();
+        targets.reward_scales[row++] = scale;
+      }
     }
     return targets;
   }
@@ -183,8 +184,56 @@ class GroupPass {
   const net::PackedStream& stream() const { return trees_.stream; }
 
  private:
+  // Adds group `g`, whose first sequence is number `first`, as one head sees
+  // it: the loss is the mean over the heads, each weighted by how often its
+  // bootstrap sample holds the group's problem.
+  void EvaluateHead(const Objective& objective, size_t g, size_t first,
+                    size_t head, size_t heads, const at::Tensor& rewards,
+                    ObjectiveSums& sums) {
+    std::vector<GroupOutput> outputs;
+    std::vector<GroupGradient> gradients;
+    for (size_t k = 0; k < groups_[g].size(); ++k) {
+      const GroupSequence& given = groups_[g][k];
+      outputs.push_back(Read(given, trees_.rows[first + k], head, rewards));
+      const size_t n = given.sequence.tokens.size();
+      GroupGradient& gradient = gradients.emplace_back();
+      gradient.logprobs.resize(n);
+      for (std::vector<float>& column : gradient.logits.of) column.resize(n);
+    }
+    if (heads == 1) {
+      objective.Evaluate(outputs, absl::MakeSpan(gradients), sums);
+    } else {
+      ObjectiveSums one;
+      objective.Evaluate(outputs, absl::MakeSpan(gradients), one);
+      sums.Add(Scaled(one, Weight(g, head), 1 / static_cast<double>(heads)));
+    }
+    const float weight =
+        heads == 1
+            ? 1
+            : static_cast<float>(Weight(g, head) / static_cast<double>(heads));
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      Add(gradients[k], trees_.rows[first + k], head, weight);
+    }
+  }
+
+  double Weight(size_t g, size_t head) const {
+    const std::vector<int>& draws = groups_[g].front().draws;
+    return draws.empty() ? 1 : draws[head];
+  }
+
+  // A head's sums: its loss counts `weight` times, and everything by its share.
+  static ObjectiveSums Scaled(const ObjectiveSums& one, double weight,
+                              double share) {
+    return {.loss = one.loss * weight * share,
+            .tokens = one.tokens * share,
+            .kl = one.kl * share,
+            .clipped = one.clipped * share,
+            .right = one.right * share,
+            .groups = one.groups * share};
+  }
+
   GroupOutput Read(const GroupSequence& given, const std::vector<int32_t>& rows,
-                   const at::Tensor& rewards) const {
+                   size_t head, const at::Tensor& rewards) const {
     GroupOutput out{.given = &given, .logprobs = {0}};
     for (size_t t = 1; t < rows.size(); ++t) {
       const bool counts = given.sequence.lm_weight[t] != 0;
@@ -194,22 +243,24 @@ class GroupPass {
     if (!rewards.defined()) return out;
     const float* z = rewards.data_ptr<float>();
     for (const int32_t row : rows) {
+      const size_t at =
+          (static_cast<size_t>(row) * labels_.size() + head) * levels_.size();
       for (size_t j = 0; j < levels_.size(); ++j) {
-        out.logits[levels_[j]].push_back(
-            z[static_cast<size_t>(row) * levels_.size() + j]);
+        out.logits[levels_[j]].push_back(z[at + j]);
       }
     }
     return out;
   }
 
   // Sequences that share a row share its outputs, so derivatives are added.
-  void Add(const GroupGradient& gradient, const std::vector<int32_t>& rows) {
+  void Add(const GroupGradient& gradient, const std::vector<int32_t>& rows,
+           size_t head, float weight) {
     for (size_t t = 0; t < rows.size(); ++t) {
       const auto row = static_cast<size_t>(rows[t]);
-      if (t > 0) weight_[row] -= gradient.logprobs[t];
+      if (t > 0) weight_[row] -= weight * gradient.logprobs[t];
       if (!labelled_) continue;
       for (const Level level : levels_) {
-        derivatives_[level][row] += gradient.logits[level][t];
+        derivatives_[head][level][row] += weight * gradient.logits[level][t];
       }
     }
   }
@@ -224,8 +275,11 @@ class GroupPass {
                                       static_cast<double>(derivative));
     };
     for (size_t row = 0; row < weight_.size(); ++row) {
-      for (const Level level : levels_) {
-        labels_[level][row] = label(*z++, derivatives_[level][row]);
+      for (size_t head = 0; head < labels_.size(); ++head) {
+        for (const Level level : levels_) {
+          labels_[head][level][row] =
+              label(*z++, derivatives_[head][level][row]);
+        }
       }
     }
   }
@@ -237,7 +291,8 @@ class GroupPass {
   TreeStream trees_;
   std::vector<float> logprobs_;  // [rows], of the token that each row holds
   std::vector<float> weight_;    // [rows], cross entropy of each row's token
-  LevelColumns labels_, derivatives_;  // [rows] each, of levels_
+  // By head: [rows] each, of levels_.
+  std::vector<LevelColumns> labels_, derivatives_;
 };
 
 }  // namespace
@@ -268,6 +323,14 @@ absl::Status Trainer::CheckGroups(
       if (objective.needs_reference() && g.reference.size() != n) {
         return error("it needs the reference's log-probs, one per token");
       }
+      const auto heads = static_cast<size_t>(net_.config().reward_ensemble);
+      if (!g.draws.empty() && g.draws.size() != heads) {
+        return error(absl::StrCat(g.draws.size(),
+                                  " weights of heads, expected ", heads));
+      }
+      if (!g.advantages.empty() && g.advantages.size() != n) {
+        return error("expected one advantage per token");
+      }
       if (!g.old_logprobs.empty() && g.old_logprobs.size() != n) {
         return error("expected one old log-prob per token");
       }
@@ -281,7 +344,7 @@ absl::Status Trainer::CheckGroups(
 
 ObjectiveSums Trainer::RunGroups(const Objective& objective,
                                  absl::Span<const SequenceGroup> groups,
-                                 double count) {
+                                 double count, bool learn) {
   const auto batches = PackGroups(groups, options_);
   std::vector<ObjectiveSums> sums(batches.size());
   const auto flat = static_cast<int64_t>(net_.flat_size());
@@ -290,19 +353,24 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
     at::set_num_threads(1);
     for (int part = begin; part < end; ++part) {
       std::unique_ptr<net::Replica> replica = TakeReplica();
-      float* grads = grads_.data_ptr<float>() + part * flat;
-      std::memset(grads, 0, static_cast<size_t>(flat) * sizeof(float));
-      replica->set_grads(grads);
-      at::AutoGradMode mode(true);
+      replica->set_grads(nullptr);
+      if (learn) {
+        float* grads = grads_.data_ptr<float>() + part * flat;
+        std::memset(grads, 0, static_cast<size_t>(flat) * sizeof(float));
+        replica->set_grads(grads);
+      }
+      at::AutoGradMode mode(learn);
       for (size_t i = static_cast<size_t>(part); i < batches.size();
            i += static_cast<size_t>(options_.partial_sums)) {
-        GroupPass pass(groups, batches[i], levels, options_.share_prefixes);
+        GroupPass pass(groups, batches[i], levels,
+                       net_.config().reward_ensemble, options_.share_prefixes);
         const at::Tensor hidden = replica->Hidden(pass.stream());
         const at::Tensor rewards =
             pass.labelled() ? replica->Rewards(hidden) : at::Tensor();
         const net::PolicyView policy =
             replica->Policy(hidden, pass.Targets(count));
         sums[i] = pass.Evaluate(objective, policy, rewards);
+        if (!learn) continue;
         net::LossSums unused;
         replica->Loss(hidden, pass.Targets(count), &unused).backward();
       }
@@ -314,24 +382,38 @@ ObjectiveSums Trainer::RunGroups(const Objective& objective,
   return total;
 }
 
-absl::StatusOr<ObjectiveMetrics> Trainer::StepObjective(
-    const Objective& objective, absl::Span<const SequenceGroup> groups) {
-  const double start = Clock::Real().Seconds();
+absl::StatusOr<ObjectiveMetrics> Trainer::MeasureGroups(
+    const Objective& objective, absl::Span<const SequenceGroup> groups,
+    bool learn) {
   ESP_RETURN_IF_ERROR(CheckGroups(objective, groups));
   double count = 0;
-  ObjectiveMetrics m{.step = step_ + 1};
+  ObjectiveMetrics m{.step = step_};
   for (const SequenceGroup& group : groups) {
     count += objective.Count(group);
     m.tokens += static_cast<int64_t>(Tokens(group));
   }
   count = std::max(count, 1e-12);
-  const ObjectiveSums sums = RunGroups(objective, groups, count);
+  const ObjectiveSums sums = RunGroups(objective, groups, count, learn);
   m.loss = sums.loss / count;
   m.computed_tokens = static_cast<int64_t>(sums.rows);
   m.entropy = sums.predicted > 0 ? sums.entropy / sums.predicted : 0;
   m.kl = sums.tokens > 0 ? sums.kl / sums.tokens : 0;
   m.clip_rate = sums.tokens > 0 ? sums.clipped / sums.tokens : 0;
   m.right = sums.groups > 0 ? sums.right / sums.groups : 0;
+  return m;
+}
+
+absl::StatusOr<ObjectiveMetrics> Trainer::EvaluateObjective(
+    const Objective& objective, absl::Span<const SequenceGroup> groups) {
+  return MeasureGroups(objective, groups, /*learn=*/false);
+}
+
+absl::StatusOr<ObjectiveMetrics> Trainer::StepObjective(
+    const Objective& objective, absl::Span<const SequenceGroup> groups) {
+  const double start = Clock::Real().Seconds();
+  ESP_ASSIGN_OR_RETURN(ObjectiveMetrics m,
+                       MeasureGroups(objective, groups, /*learn=*/true));
+  m.step = step_ + 1;
   m.grad_norm = GradNorm();
   if (!std::isfinite(m.loss) || !std::isfinite(m.grad_norm)) {
     return absl::InternalError(absl::StrFormat(
@@ -354,7 +436,7 @@ absl::StatusOr<std::vector<float>> Trainer::Gradient(
   double count = 0;
   for (const SequenceGroup& group : groups) count += objective.Count(group);
   count = std::max(count, 1e-12);
-  *loss = RunGroups(objective, groups, count).loss / count;
+  *loss = RunGroups(objective, groups, count, /*learn=*/true).loss / count;
   const at::Tensor sum = grads_.sum(0);
   const float* from = sum.data_ptr<float>();
   return std::vector<float>(from, from + net_.flat_size());

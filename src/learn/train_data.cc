@@ -5,25 +5,23 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <limits>
-#include <map>
-#include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "base/files.h"
-#include "base/json_text.h"
-#include "base/parse_json.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/text.h"
-#include "datasets/sets/problem_set.h"
+#include "datasets/sets/labelled_steps.h"
 #include "models/prompt/encode_prompt.h"
-#include "nlohmann/json.hpp"
-#include "search/tree/score_rule.h"
 #include "src/engine/prompted_task.h"
+#include "src/learn/example_collector.h"
+#include "src/learn/labelled_solutions.h"
+#include "src/learn/line_examples.h"
+#include "src/trace/labels/compress_tree.h"
+#include "src/trace/labels/consensus.h"
 #include "src/trace/labels/level_targets.h"
 #include "src/trace/labels/reference_of.h"
 #include "src/trace/labels/tree_labels.h"
@@ -32,114 +30,22 @@
 namespace espalier {
 namespace {
 
-constexpr float kNoLabel = std::numeric_limits<float>::quiet_NaN();
+constexpr float kNoLabel = StepScores::kNone;
 // Levels whose labels a verifier of steps gives.
 constexpr Level kJudged[] = {Level::kStep, Level::kWindow2, Level::kWindow3,
                              Level::kWindow4};
-
-constexpr char kTeachesFilter[] = "with something to learn";
 
 // Both are the share of right ends below a step, so they are one head.
 bool OutcomeIsPath(const TrainDataOptions& options) {
   return !options.steps.quality && options.levels.has(Level::kPath);
 }
 
-// True if any token is imitated or any step has a label.
-bool Teaches(const TrainSequence& s) {
-  for (size_t i = 0; i < s.tokens.size(); ++i) {
-    if (s.lm_weight[i] > 0 || s.Labelled(i)) return true;
-  }
-  return false;
-}
-
-// Builds groups of sequences and keeps those that fit the context and have
-// something to learn.
-class Collector {
- public:
-  Collector(const TrainDataOptions& options, const Tokenizer& tokenizer,
-            int32_t end_token, FilterLog& log)
-      : options_(options),
-        tokenizer_(tokenizer),
-        end_token_(end_token),
-        log_(log) {}
-
-  const Tokenizer& tokenizer() const { return tokenizer_; }
-
-  // Starts a sequence of the group.
-  void Begin(absl::Span<const int32_t> prompt, float advantage = 0) {
-    prompt_.assign(prompt.begin(), prompt.end());
-    GroupSequence& g = group_.emplace_back();
-    g.advantage = advantage;
-    g.sequence.Append(prompt, 0);
-  }
-  // Appends tokens; `value` labels the path at the last one.
-  void Add(absl::Span<const int32_t> tokens, bool counts,
-           float value = kNoLabel) {
-    if (tokens.empty()) return;
-    group_.back().sequence.Append(tokens, counts ? 1 : 0);
-    Label(Level::kPath, value);
-  }
-  // Labels the last token that was added.
-  void Label(Level level, float value) {
-    if (!std::isnan(value)) {
-      group_.back().sequence.LabelLast(level, value);
-    }
-  }
-  // Appends the end token, if the last token counts and is not one already.
-  void EndResponse() {
-    TrainSequence& s = group_.back().sequence;
-    if (end_token_ >= 0 && s.lm_weight.back() > 0 &&
-        s.tokens.back() != end_token_) {
-      s.Append({end_token_}, 1);
-    }
-  }
-  // Log-probs of the last `logprobs.size()` tokens under the sampling policy.
-  void OldLogprobs(absl::Span<const float> logprobs) {
-    GroupSequence& g = group_.back();
-    g.old_logprobs.assign(g.sequence.tokens.size() - logprobs.size(), 0);
-    g.old_logprobs.insert(g.old_logprobs.end(), logprobs.begin(),
-                          logprobs.end());
-  }
-  void EndGroup(std::string name) {
-    SequenceGroup group = std::exchange(group_, {});
-    bool fits = true, teaches = true;
-    for (const GroupSequence& g : group) {
-      fits = fits && (options_.context_length == 0 ||
-                      g.sequence.tokens.size() <=
-                          static_cast<size_t>(options_.context_length));
-      teaches = teaches && Teaches(g.sequence);
-    }
-    log_.Count("not longer than the context", 1, fits);
-    if (!fits) return;
-    log_.Count(kTeachesFilter, 1, teaches);
-    if (!teaches) return;
-    data_.groups.push_back(std::move(group));
-    data_.names.push_back(std::move(name));
-    const auto number = static_cast<int>(problems_.size());
-    data_.problems.push_back(
-        problems_.try_emplace(prompt_, number).first->second);
-  }
-  // Drops the unfinished group.
-  void DropGroup() { group_.clear(); }
-  TrainData Take() { return std::move(data_); }
-
- private:
-  const TrainDataOptions& options_;
-  const Tokenizer& tokenizer_;
-  const int32_t end_token_;
-  FilterLog& log_;
-  SequenceGroup group_;
-  std::vector<int32_t> prompt_;
-  std::map<std::vector<int32_t>, int> problems_;
-  TrainData data_;
-};
-
 // The examples of a database, with the tokens as they were sampled.
 class DatabaseReader {
  public:
   DatabaseReader(const std::string& path, const TrainDataOptions& options,
                  std::vector<ProblemTrees> trees, FilterLog& log,
-                 Collector& collector)
+                 ExampleCollector& collector)
       : path_(path),
         options_(options),
         trees_(std::move(trees)),
@@ -204,7 +110,7 @@ class DatabaseReader {
   }
 
   absl::Status Groups() {
-    const auto examples = SelectGroups(trees_, options_.min_std, log_);
+    const auto examples = SelectGroups(trees_, options_.groups, log_);
     const bool advantages = std::any_of(
         examples.begin(), examples.end(), [](const GroupExample& example) {
           return std::any_of(
@@ -216,15 +122,17 @@ class DatabaseReader {
         absl::StrCat("no groups: the responses to every problem are all right "
                      "or all wrong (the standard deviation of their rewards "
                      "is below --min-std ",
-                     options_.min_std,
+                     options_.groups.min_std,
                      "), so every advantage is 0; search problems of middle "
                      "difficulty and several responses to each, as majority "
                      "draws them, or lower --min-std")));
+    ESP_RETURN_IF_ERROR(CheckScored(path_, options_.groups, examples));
     for (const GroupExample& example : examples) {
       ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
       for (const GroupResponse& response : example.responses) {
         collector_.Begin(prompt, response.advantage);
         collector_.Add(response.tokens, true);
+        collector_.Advantages(response.advantages);
         collector_.OldLogprobs(response.logprobs);
         // Advantages are already computed, so each may be in a different batch.
         collector_.EndGroup(Name(example.problem));
@@ -273,30 +181,111 @@ class DatabaseReader {
     if (options_.levels.has(Level::kPath)) {
       ESP_RETURN_IF_ERROR(CheckDiffer(examples));
     }
+    if (options_.compress) ESP_RETURN_IF_ERROR(Windows());
+    ConsensusCounts agreed;
     for (const StepExample& example : examples) {
-      ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
       ESP_ASSIGN_OR_RETURN(const std::vector<StepFact> facts, Judge(example));
-      collector_.Begin(prompt);
-      for (size_t i = 0; i < example.steps.size(); ++i) {
-        collector_.Add(example.step_tokens[i], false);
-        if (!example.counts[i] || example.step_tokens[i].empty()) continue;
-        if (options_.levels.has(Level::kPath)) {
-          collector_.Label(Level::kPath, example.values[i]);
-        }
-        if (options_.levels.has(Level::kOutcome) && !OutcomeIsPath(options_)) {
-          collector_.Label(Level::kOutcome,
-                           OutcomeCount{.correct = example.correct[i],
-                                        .finished = example.finished[i]}
-                               .share());
-        }
-        for (const Level level : kJudged) {
-          if (!options_.levels.has(level) || facts.empty()) continue;
-          collector_.Label(level, LevelTarget(level, facts, i));
+      std::vector<LevelLabels> labels = LabelsOf(example, facts);
+      if (options_.consensus) {
+        KeepAgreed(example, facts, options_.consensus_threshold, labels,
+                   agreed);
+      }
+      if (options_.layout != nullptr) {
+        const std::string& question =
+            trees_[example.problem].problem.problem.question;
+        const absl::Status added = AddLaidOut(
+            *options_.layout, question, example.steps, labels, collector_);
+        log_.Count("paths that the format can lay out", 1, added.ok());
+        if (!added.ok()) continue;
+      } else {
+        ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
+        collector_.Begin(prompt);
+        for (size_t i = 0; i < example.steps.size(); ++i) {
+          collector_.Add(example.step_tokens[i], false);
+          if (!example.step_tokens[i].empty()) collector_.Label(labels[i]);
         }
       }
       collector_.EndGroup(Name(example.problem));
     }
+    if (options_.consensus) {
+      log_.Count("steps right by outcomes, right by the verifier", agreed.right,
+                 agreed.right_kept);
+      log_.Count("steps wrong by outcomes, wrong by the verifier", agreed.wrong,
+                 agreed.wrong_kept);
+    }
     return absl::OkStatus();
+  }
+
+  // Paths in which two steps are one window, with the share of right ends below
+  // it as the window's label (compress_tree.h).
+  absl::Status Windows() {
+    std::vector<ProblemTrees> compressed = trees_;
+    // Windows by the response that ends with them and their length.
+    std::set<std::pair<std::string, size_t>> windows;
+    for (ProblemTrees& entry : compressed) {
+      const uint64_t problem = StableHash(entry.problem.problem.id);
+      for (size_t t = 0; t < entry.trees.size(); ++t) {
+        RandomStream random(StreamKey(0, problem, t, Purpose::kTrain));
+        CompressedTree one = CompressTree(entry.trees[t], random);
+        for (size_t node = 1; node < one.merged.size(); ++node) {
+          if (!one.merged[node]) continue;
+          windows.emplace(one.tree.Response(node), one.tree.Text(node).size());
+        }
+        entry.trees[t] = std::move(one.tree);
+      }
+    }
+    int64_t labels = 0;
+    for (const StepExample& example :
+         SelectSteps(compressed, options_.steps, log_)) {
+      std::string response;
+      std::vector<size_t> ends;
+      for (size_t i = 0; i < example.steps.size(); ++i) {
+        response += example.steps[i];
+        if (example.counts[i] && !example.step_tokens[i].empty() &&
+            windows.contains({response, example.steps[i].size()})) {
+          ends.push_back(i);
+        }
+      }
+      if (ends.empty()) continue;
+      ESP_ASSIGN_OR_RETURN(const auto prompt, Prompt(example.problem));
+      collector_.Begin(prompt);
+      for (size_t i = 0; i <= ends.back(); ++i) {
+        collector_.Add(example.step_tokens[i], false);
+        if (std::find(ends.begin(), ends.end(), i) == ends.end()) continue;
+        collector_.Label(Level::kWindow2, example.values[i]);
+        ++labels;
+      }
+      collector_.EndGroup(Name(example.problem));
+    }
+    log_.Count("windows of merged steps", static_cast<int64_t>(windows.size()),
+               labels);
+    return absl::OkStatus();
+  }
+
+  // The labels of a path's steps, where they count.
+  std::vector<LevelLabels> LabelsOf(const StepExample& example,
+                                    const std::vector<StepFact>& facts) const {
+    std::vector<LevelLabels> labels(example.steps.size(), NoLabels());
+    for (size_t i = 0; i < labels.size(); ++i) {
+      if (!example.counts[i]) continue;
+      labels[i][IndexOf(Level::kPath)] = example.values[i];
+      if (!OutcomeIsPath(options_)) {
+        labels[i][IndexOf(Level::kOutcome)] =
+            OutcomeCount{.correct = example.correct[i],
+                         .finished = example.finished[i]}
+                .share();
+      }
+      for (const Level level : kJudged) {
+        if (facts.empty() || !ByVerifier(level)) continue;
+        labels[i][IndexOf(level)] = LevelTarget(level, facts, i);
+      }
+    }
+    return labels;
+  }
+
+  // With compressed trees outcomes label the windows of two.
+  bool ByVerifier(Level level) const {
+    return !options_.compress || level != Level::kWindow2;
   }
 
   // One per step by the problem's verifier; none if no requested level needs
@@ -304,9 +293,11 @@ class DatabaseReader {
   absl::StatusOr<std::vector<StepFact>> Judge(const StepExample& example) {
     Level needed = Level::kPath;
     for (const Level level : kJudged) {
-      if (options_.levels.has(level)) needed = level;
+      if (options_.levels.has(level) && ByVerifier(level)) needed = level;
     }
-    if (needed == Level::kPath) return std::vector<StepFact>();
+    if (needed == Level::kPath && !options_.consensus) {
+      return std::vector<StepFact>();
+    }
     const ProblemTrees& entry = trees_[example.problem];
     ESP_ASSIGN_OR_RETURN(const PromptedTask put,
                          PutTaskBy(entry.task, entry.prompt));
@@ -321,10 +312,13 @@ class DatabaseReader {
     if (!verdicts.ok()) {
       return absl::FailedPreconditionError(absl::StrCat(
           path_, ": no labels for the level ",
-          AbslView(kLevelNames[IndexOf(needed)]), ": the steps of task ",
-          entry.task, " cannot be judged: ", verdicts.status().message(),
+          AbslView(kLevelNames[IndexOf(needed)]),
+          options_.consensus ? " on which --consensus could agree" : "",
+          ": the steps of task ", entry.task,
+          " cannot be judged: ", verdicts.status().message(),
           "; train the levels path and outcome, which outcomes give, or lines "
-          "that hold labels of steps"));
+          "that hold labels of steps",
+          options_.consensus ? ", without --consensus" : ""));
     }
     const bool fits = verdicts->size() == example.steps.size();
     log_.Count("whose steps are lines, for the verifier", 1, fits);
@@ -353,12 +347,15 @@ class DatabaseReader {
   const TrainDataOptions& options_;
   const std::vector<ProblemTrees> trees_;
   FilterLog& log_;
-  Collector& collector_;
+  ExampleCollector& collector_;
 };
 
 // The sampled tokens are meaningless for a model with another tokenizer.
 absl::Status CheckTokenizer(RunDb& db, const TrainDataOptions& options) {
-  if (options.tokenizer_hash.empty()) return absl::OkStatus();
+  // A published format's layout is made from the texts.
+  if (options.tokenizer_hash.empty() || options.layout != nullptr) {
+    return absl::OkStatus();
+  }
   ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db.Runs());
   for (const RunRow& run : runs) {
     const std::string& recorded = run.info.tokenizer_hash;
@@ -375,7 +372,7 @@ absl::Status CheckTokenizer(RunDb& db, const TrainDataOptions& options) {
 
 absl::Status FromDatabase(const std::string& path,
                           const TrainDataOptions& options, FilterLog& log,
-                          Collector& collector) {
+                          ExampleCollector& collector) {
   std::vector<std::string> paths = {path};
   paths.insert(paths.end(), options.more_databases.begin(),
                options.more_databases.end());
@@ -396,262 +393,6 @@ absl::Status FromDatabase(const std::string& path,
   ESP_RETURN_IF_ERROR(DropContaminated(options.contamination, trees, log));
   return DatabaseReader(path, options, std::move(trees), log, collector).Read();
 }
-
-// A value in [0, 1], or a boolean label.
-absl::StatusOr<float> ReadValue(const nlohmann::json& value) {
-  if (value.is_boolean()) return value.get<bool>() ? 1.0f : 0.0f;
-  if (value.is_number()) {
-    const float number = value.get<float>();
-    if (number >= 0 && number <= 1) return number;
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("a step's value is ", value.dump(),
-                   "; expected true, false or a number in [0, 1]"));
-}
-
-// JSON lines, encoded by the tokenizer.
-class LineReader {
- public:
-  LineReader(const TrainDataOptions& options, Collector& collector)
-      : kind_(options.kind), levels_(options.levels), collector_(collector) {}
-
-  absl::Status Read(const nlohmann::json& line) {
-    if (line.contains("messages")) {
-      return absl::InvalidArgumentError(
-          "it holds messages, which need a chat template; export with --format "
-          "plain");
-    }
-    switch (kind_) {
-      case ExampleKind::kResponses:
-        return Response(line);
-      case ExampleKind::kGroups:
-        return absl::InvalidArgumentError(
-            "groups of responses with their log-probs can only be read from a "
-            "run database");
-      case ExampleKind::kPairs:
-      case ExampleKind::kStepPairs:
-        return Pair(line);
-      case ExampleKind::kSteps:
-        return Steps(line);
-    }
-    return absl::InternalError("an unknown kind of examples");
-  }
-
- private:
-  static absl::Status WantStrings(const nlohmann::json& line,
-                                  absl::Span<const char* const> keys) {
-    for (const char* key : keys) {
-      if (line.contains(key) && line[key].is_string()) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          "expected the strings \"", absl::StrJoin(keys, "\", \""), "\""));
-    }
-    return absl::OkStatus();
-  }
-  absl::StatusOr<std::vector<int32_t>> Encode(const nlohmann::json& text) {
-    return collector_.tokenizer().Encode(text.get<std::string>());
-  }
-
-  absl::Status Response(const nlohmann::json& line) {
-    ESP_RETURN_IF_ERROR(WantStrings(line, {"prompt", "completion"}));
-    ESP_ASSIGN_OR_RETURN(const auto prompt, Encode(line["prompt"]));
-    ESP_ASSIGN_OR_RETURN(const auto completion, Encode(line["completion"]));
-    collector_.Begin(prompt);
-    collector_.Add(completion, true);
-    collector_.EndResponse();
-    return absl::OkStatus();
-  }
-
-  absl::Status Pair(const nlohmann::json& line) {
-    ESP_RETURN_IF_ERROR(WantStrings(line, {"prompt", "chosen", "rejected"}));
-    const bool policy = kind_ == ExampleKind::kPairs;
-    ESP_ASSIGN_OR_RETURN(const float weight, Weight(line));
-    ESP_ASSIGN_OR_RETURN(const auto prompt, Encode(line["prompt"]));
-    for (const char* key : {"chosen", "rejected"}) {
-      ESP_ASSIGN_OR_RETURN(const auto tokens, Encode(line[key]));
-      if (tokens.empty()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("\"", key, "\" is empty"));
-      }
-      collector_.Begin(prompt, weight);
-      collector_.Add(tokens, policy, policy ? kNoLabel : 1);
-    }
-    return absl::OkStatus();
-  }
-
-  static absl::StatusOr<float> Weight(const nlohmann::json& line) {
-    if (!line.contains("weight")) return 1;
-    const nlohmann::json& weight = line["weight"];
-    if (weight.is_number() && weight.get<double>() > 0 &&
-        weight.get<double>() < 1e30) {
-      return weight.get<float>();
-    }
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"weight\" is ", JsonText(weight), "; expected a number above 0"));
-  }
-
-  // Refuses lines whose steps no search of ours cut: their labels would be at
-  // other tokens than those where a search reads the reward.
-  static absl::Status CheckCut(const nlohmann::json& line) {
-    constexpr std::string_view kRemedy =
-        "; espalier steps --set FILE --out LINES reads ProcessBench, PRM800K "
-        "and Math-Shepherd and writes lines whose steps end where a search "
-        "ends them";
-    const auto published = [&](const char* first, const char* second) {
-      return line.contains(first) && line.contains(second) &&
-             !line.contains("completions");
-    };
-    if (published("input", "label") || published("steps", "label") ||
-        published("question", "label")) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "this is a published format of solutions with labelled steps",
-          AbslView(kRemedy)));
-    }
-    if (line.contains("values") || !line.contains("completions") ||
-        !line["completions"].is_array()) {
-      return absl::OkStatus();
-    }
-    for (const nlohmann::json& step : line["completions"]) {
-      if (!step.is_string() || step.get<std::string>().ends_with('\n'))
-        continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("the step ", JsonText(step).substr(0, 60),
-                       " does not end with a line end, where a search asks for "
-                       "the reward: espalier did not write this file",
-                       AbslView(kRemedy),
-                       "; otherwise end each step with \"\\n\" and format the "
-                       "prompt as the task does"));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status Steps(const nlohmann::json& line) {
-    ESP_RETURN_IF_ERROR(CheckCut(line));
-    const char* values = line.contains("values") ? "values" : "labels";
-    if (!line.contains("prompt") || !line["prompt"].is_string() ||
-        !line.contains("completions") || !line["completions"].is_array() ||
-        !line.contains(values) || !line[values].is_array() ||
-        line[values].size() != line["completions"].size()) {
-      return absl::InvalidArgumentError(
-          "expected \"prompt\", \"completions\" and as many \"values\" or "
-          "\"labels\"");
-    }
-    ESP_RETURN_IF_ERROR(CheckLevels(line, line["completions"].size()));
-    ESP_ASSIGN_OR_RETURN(const auto prompt, Encode(line["prompt"]));
-    collector_.Begin(prompt);
-    for (size_t i = 0; i < line["completions"].size(); ++i) {
-      const nlohmann::json& step = line["completions"][i];
-      if (!step.is_string()) {
-        return absl::InvalidArgumentError("a completion is not a string");
-      }
-      ESP_ASSIGN_OR_RETURN(const float value, ReadValue(line[values][i]));
-      ESP_ASSIGN_OR_RETURN(
-          const auto tokens,
-          collector_.tokenizer().EncodeContinuation(step.get<std::string>()));
-      collector_.Add(tokens, false,
-                     levels_.has(Level::kPath) ? value : kNoLabel);
-      if (!tokens.empty()) ESP_RETURN_IF_ERROR(LabelStep(line, i));
-    }
-    return absl::OkStatus();
-  }
-
-  // "levels": {"step": [1, null, 0]}, one entry per step.
-  static absl::Status CheckLevels(const nlohmann::json& line, size_t steps) {
-    const auto levels = line.find("levels");
-    if (levels == line.end()) return absl::OkStatus();
-    if (!levels->is_object()) {
-      return absl::InvalidArgumentError(
-          "\"levels\" is not an object of labels by level");
-    }
-    for (const auto& [name, labels] : levels->items()) {
-      ESP_ASSIGN_OR_RETURN(const Level level, ParseLevel(name));
-      if (level == Level::kPath) {
-        return absl::InvalidArgumentError(
-            "the labels of the level path are \"values\" or \"labels\"");
-      }
-      if (labels.is_array() && labels.size() == steps) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the level ", name, " does not have one label per step (", steps,
-          "); null stands for none"));
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status LabelStep(const nlohmann::json& line, size_t step) {
-    const auto levels = line.find("levels");
-    if (levels == line.end()) return absl::OkStatus();
-    for (const auto& [name, labels] : levels->items()) {
-      ESP_ASSIGN_OR_RETURN(const Level level, ParseLevel(name));
-      if (labels[step].is_null()) continue;
-      ESP_ASSIGN_OR_RETURN(const float label, ReadValue(labels[step]));
-      if (levels_.has(level)) collector_.Label(level, label);
-    }
-    return absl::OkStatus();
-  }
-
-  const ExampleKind kind_;
-  const LevelSet levels_;
-  Collector& collector_;
-};
-
-// The questions that lines are checked against: a line does not say which set
-// it comes from.
-absl::StatusOr<EvaluationQuestions> EvaluationOfLines(
-    const ContaminationOptions& options) {
-  return EvaluationQuestions::Load(
-      options.eval_sets.empty() ? SetNames() : options.eval_sets, options);
-}
-
-absl::Status FromLines(const std::string& path, const std::string& text,
-                       const TrainDataOptions& options, FilterLog& log,
-                       Collector& collector) {
-  // Built after the first line, so that a file of another kind is refused at
-  // once.
-  std::optional<EvaluationQuestions> evaluation;
-  LineReader reader(options, collector);
-  int64_t number = 0, lines = 0;
-  for (const absl::string_view raw : absl::StrSplit(text, '\n')) {
-    ++number;
-    if (raw.find_first_not_of(" \t\r") == absl::string_view::npos) continue;
-    ++lines;
-    const std::string place = absl::StrCat(path, ":", number);
-    nlohmann::json line;
-    const JsonOutcome outcome =
-        ReadJson(std::string_view(raw.data(), raw.size()), {}, line);
-    if (!line.is_object()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          place, ": expected a JSON object on each line",
-          outcome.what.empty() ? "" : absl::StrCat("; ", outcome.what)));
-    }
-    const absl::Status status = reader.Read(line);
-    if (!status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(place, ": ", status.message()));
-    }
-    if (!options.contamination.off) {
-      if (!evaluation) {
-        ESP_ASSIGN_OR_RETURN(evaluation,
-                             EvaluationOfLines(options.contamination));
-      }
-      const bool held =
-          evaluation->HoldPrompt(line["prompt"].get<std::string>());
-      log.Count(evaluation->FilterName("lines"), 1, !held);
-      if (held) {
-        collector.DropGroup();
-        continue;
-      }
-    }
-    collector.EndGroup(place);
-  }
-  if (lines > 0) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      path,
-      ": is empty, there is nothing to train on; expected a JSON object "
-      "on each line, as espalier export writes them"));
-}
-
-}  // namespace
-
-namespace {
 
 // Decides by the first bytes: a database may be larger than memory.
 bool IsDatabase(const std::string& path) {
@@ -682,6 +423,61 @@ std::vector<LevelSet> OutputsOf(const TrainDataOptions& options,
   return outputs;
 }
 
+// Makes one output of levels whose labels are the same everywhere.
+void JoinSameLevels(TrainData& data) {
+  const auto same = [&](Level a, Level b) {
+    for (const SequenceGroup& group : data.groups) {
+      for (const GroupSequence& g : group) {
+        for (size_t t = 0; t < g.sequence.tokens.size(); ++t) {
+          const float x = g.sequence.Label(a, t), y = g.sequence.Label(b, t);
+          if (x != y && !(std::isnan(x) && std::isnan(y))) return false;
+        }
+      }
+    }
+    return true;
+  };
+  std::vector<LevelSet> joined;
+  for (const LevelSet output : data.outputs) {
+    const Level level = output.first();
+    const auto found = std::find_if(
+        joined.begin(), joined.end(),
+        [&](LevelSet earlier) { return same(earlier.first(), level); });
+    if (found == joined.end()) {
+      joined.push_back(output);
+      continue;
+    }
+    *found = *found | output;
+    for (SequenceGroup& group : data.groups) {
+      for (GroupSequence& g : group) {
+        std::vector<float>& column = g.sequence.labels[level];
+        std::fill(column.begin(), column.end(), StepScores::kNone);
+      }
+    }
+  }
+  data.outputs = std::move(joined);
+}
+
+// Whether each of these holds solutions with labelled steps.
+absl::StatusOr<bool> HoldSolutions(const std::string& path,
+                                   const TrainDataOptions& options) {
+  if (!TrainsReward(options.kind) || !HoldsLabelledSteps(path)) return false;
+  if (options.kind != ExampleKind::kSteps) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": holds solutions with labelled steps, but this objective learns from "
+        "pairs of steps; train on it with --objective bce or mse"));
+  }
+  for (const std::string& one : options.more_databases) {
+    if (HoldsLabelledSteps(one)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        one, ": holds no solutions with labelled steps, but ", path,
+        " does; several names in --data must be of one kind"));
+  }
+  return true;
+}
+
+}  // namespace
+
 // A head without labels would stay random, and one with a single value would
 // give it everywhere.
 absl::Status CheckLabels(const std::string& path, const TrainData& data) {
@@ -701,12 +497,12 @@ absl::Status CheckLabels(const std::string& path, const TrainData& data) {
     if (most < 0) {
       return absl::FailedPreconditionError(absl::StrCat(
           path, ": no labels for the level ", name,
-          ", so its head would stay random; leave it out of --levels, or give "
-          "each line its labels: \"levels\": {\"",
+          ", so its head would stay random; leave it out of --levels, or train "
+          "on lines with its labels: \"levels\": {\"",
           name, "\": [1, 0]}"));
     }
     // Of path, the reader of databases says more.
-    if (least == most && level != Level::kPath) {
+    if (least == most && (level != Level::kPath || data.published)) {
       return absl::FailedPreconditionError(
           absl::StrCat(path, ": every label of the level ", name, " is ", most,
                        ", so nothing tells a right step from a wrong one; "
@@ -716,26 +512,53 @@ absl::Status CheckLabels(const std::string& path, const TrainData& data) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
                                         const TrainDataOptions& options,
                                         const Tokenizer& tokenizer,
                                         int32_t end_token, FilterLog& log) {
-  Collector collector(options, tokenizer, end_token, log);
+  ExampleCollector collector(options, tokenizer, end_token, log);
   const bool database = IsDatabase(path);
+  ESP_ASSIGN_OR_RETURN(const bool published, HoldSolutions(path, options));
+  if (!published && (!options.prompt.empty() || options.task != "qa")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": --task and --prompt say how the questions of solutions with "
+        "labelled steps are put, and this file holds none; a run database "
+        "names its own, and lines hold their prompts"));
+  }
+  if (options.consensus && (!database || options.kind != ExampleKind::kSteps)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": --consensus compares outcomes with the task's verifier of steps, so "
+        "it needs a run database and --objective bce or mse; leave it out"));
+  }
+  if (options.compress && (!database || options.kind != ExampleKind::kSteps ||
+                           !options.levels.has(Level::kWindow2))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": --compress makes windows of two steps from trees, so it needs a run "
+        "database, --objective bce or mse, and window2 among --levels; leave "
+        "it out"));
+  }
   if (database) {
     ESP_RETURN_IF_ERROR(FromDatabase(path, options, log, collector));
+  } else if (published) {
+    ESP_RETURN_IF_ERROR(AddSolutions(path, options, log, collector));
+    for (const std::string& more : options.more_databases) {
+      ESP_RETURN_IF_ERROR(AddSolutions(more, options, log, collector));
+    }
   } else if (!options.more_databases.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         path,
-        ": this is not a run database; several names in --data must all be run "
-        "databases, and JSON lines a single file"));
+        ": this is neither a run database nor a file of solutions with "
+        "labelled steps; several names in --data must all be of one of these, "
+        "and JSON lines a single file"));
   } else {
     ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
-    ESP_RETURN_IF_ERROR(FromLines(path, text, options, log, collector));
+    ESP_RETURN_IF_ERROR(AddLines(path, text, options, log, collector));
   }
   TrainData data = collector.Take();
+  data.published = published;
   if (options.kind == ExampleKind::kSteps) {
     data.outputs = OutputsOf(options, database);
   } else if (options.kind == ExampleKind::kStepPairs) {
@@ -745,7 +568,8 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
       log.counts().begin(), log.counts().end(), [](const FilterCount& count) {
         return count.name == kTeachesFilter && count.in > 0 && count.out == 0;
       });
-  if (unlabelled && options.levels != Level::kPath) {
+  if ((unlabelled && options.levels != Level::kPath) ||
+      (published && data.groups.empty())) {
     ESP_RETURN_IF_ERROR(CheckLabels(path, data));
   }
   if (data.groups.empty()) {
@@ -758,6 +582,7 @@ absl::StatusOr<TrainData> LoadTrainData(const std::string& path,
   if (options.kind == ExampleKind::kSteps) {
     ESP_RETURN_IF_ERROR(CheckLabels(path, data));
   }
+  if (published) JoinSameLevels(data);
   return data;
 }
 
@@ -771,6 +596,7 @@ uint64_t HashTrainData(const TrainData& data) {
     hash = MixHash(hash, group.size());
     for (const GroupSequence& g : group) {
       mix(g.advantage);
+      for (const float advantage : g.advantages) mix(advantage);
       for (const float logprob : g.old_logprobs) mix(logprob);
       const TrainSequence& s = g.sequence;
       for (size_t i = 0; i < s.tokens.size(); ++i) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -23,11 +24,15 @@
 #include "base/settings.h"
 #include "base/status_macros.h"
 #include "models/checkpoint/llama_config.h"
+#include "models/checkpoint/reward_head_config.h"
 #include "models/differentiable/load_net.h"
+#include "models/reward/reward_format.h"
+#include "models/reward/step_layout.h"
 #include "nlohmann/json.hpp"
 #include "search/tree/score_rule.h"
 #include "src/engine/generate.h"
 #include "src/learn/export.h"
+#include "src/learn/held_out.h"
 #include "src/learn/trainer.h"
 
 namespace espalier {
@@ -78,13 +83,18 @@ std::vector<size_t> EpochOrder(const TrainData& data, bool by_problem,
   return out;
 }
 
-// The groups of every optimiser step, in order.
-std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
-                                             const TrainRunOptions& options) {
+// The groups of every optimiser step, in order, and the steps that end an
+// epoch.
+struct Plan {
+  std::vector<std::vector<size_t>> batches;
+  std::set<int64_t> epoch_ends;
+};
+
+Plan PlanBatches(const TrainData& data, const TrainRunOptions& options) {
   const size_t n = data.groups.size();
   const auto wanted =
       static_cast<int64_t>(std::ceil(options.epochs * static_cast<double>(n)));
-  std::vector<std::vector<size_t>> plan;
+  Plan plan;
   int64_t taken = 0;
   for (uint64_t epoch = 0; taken < wanted; ++epoch) {
     RandomStream rng(StreamKey(options.seed, epoch, 0, Purpose::kTrain));
@@ -93,24 +103,44 @@ std::vector<std::vector<size_t>> PlanBatches(const TrainData& data,
       if (taken++ >= wanted) break;
       // Batches are never empty, and every epoch starts a new one.
       if (tokens >= static_cast<size_t>(options.batch_tokens)) {
-        plan.emplace_back();
+        plan.batches.emplace_back();
         tokens = 0;
       }
-      plan.back().push_back(i);
+      plan.batches.back().push_back(i);
       for (const GroupSequence& g : data.groups[i]) {
         tokens += g.sequence.tokens.size();
       }
     }
+    plan.epoch_ends.insert(static_cast<int64_t>(plan.batches.size()));
   }
   return plan;
 }
 
-nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
+// How often each head's sample of the problems holds each group's.
+void DrawSamples(int heads, uint64_t seed, TrainData& data) {
+  size_t problems = 0;
+  for (const int problem : data.problems) {
+    problems = std::max(problems, static_cast<size_t>(problem) + 1);
+  }
+  for (int head = 0; head < heads; ++head) {
+    RandomStream rng(
+        StreamKey(seed, static_cast<uint64_t>(head), 0, Purpose::kBootstrap));
+    std::vector<int> held(problems, 0);
+    for (size_t i = 0; i < problems; ++i)
+      ++held[rng.Below(static_cast<uint32_t>(problems))];
+    for (size_t i = 0; i < data.groups.size(); ++i) {
+      data.groups[i].front().draws.push_back(
+          held[static_cast<size_t>(data.problems[i])]);
+    }
+  }
+}
+
+nlohmann::json ConfigJson(const TrainRunOptions& options, uint64_t data_hash,
                           uint64_t model_hash) {
   nlohmann::json json = {
       {"objective", options.objective},
       {"model_hash", absl::StrCat(absl::Hex(model_hash))},
-      {"data_hash", absl::StrCat(absl::Hex(HashTrainData(data)))},
+      {"data_hash", absl::StrCat(absl::Hex(data_hash))},
       {"epochs", options.epochs},
       {"batch_tokens", options.batch_tokens},
       {"learning_rate", options.learning_rate},
@@ -126,6 +156,12 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, const TrainData& data,
   // The work folders of earlier versions do not name them.
   const LevelSet levels = options.train_data.levels;
   if (levels != Level::kPath) json["levels"] = LevelNames(levels);
+  if (options.ensemble > 1) json["ensemble"] = options.ensemble;
+  if (options.format != "espalier") json["format"] = options.format;
+  if (options.held_out > 0) {
+    json["held_out"] = options.held_out;
+    json["patience"] = options.patience;
+  }
   return json;
 }
 
@@ -163,6 +199,11 @@ class MetricsFile {
             number("step") > static_cast<double>(steps_done)) {
           continue;
         }
+        if (json.contains("held_out")) {
+          held_out_losses_.push_back(number("loss"));
+          absl::StrAppend(&kept, line, "\n");
+          continue;
+        }
         losses_.push_back(number("loss"));
         tokens_ += static_cast<int64_t>(number("tokens"));
         absl::StrAppend(&kept, line, "\n");
@@ -175,18 +216,20 @@ class MetricsFile {
   absl::Status Add(const ObjectiveMetrics& m) {
     losses_.push_back(m.loss);
     tokens_ += m.tokens;
-    file_ << JsonText({{"step", m.step},
-                       {"loss", m.loss},
-                       {"entropy", m.entropy},
-                       {"kl", m.kl},
-                       {"clip_rate", m.clip_rate},
-                       {"right", m.right},
-                       {"grad_norm", m.grad_norm},
-                       {"learning_rate", m.learning_rate},
-                       {"tokens", m.tokens},
-                       {"computed_tokens", m.computed_tokens},
-                       {"tokens_per_second", m.tokens_per_second}})
-          << "\n";
+    return Write({{"step", m.step},
+                  {"loss", m.loss},
+                  {"entropy", m.entropy},
+                  {"kl", m.kl},
+                  {"clip_rate", m.clip_rate},
+                  {"right", m.right},
+                  {"grad_norm", m.grad_norm},
+                  {"learning_rate", m.learning_rate},
+                  {"tokens", m.tokens},
+                  {"computed_tokens", m.computed_tokens},
+                  {"tokens_per_second", m.tokens_per_second}});
+  }
+  absl::Status Write(const nlohmann::json& line) {
+    file_ << JsonText(line) << "\n";
     file_.flush();
     if (file_) return absl::OkStatus();
     return absl::ResourceExhaustedError(
@@ -195,12 +238,16 @@ class MetricsFile {
                      "kept, and the same command continues from it"));
   }
   const std::vector<double>& losses() const { return losses_; }
+  // Those that earlier calls measured.
+  const std::vector<double>& held_out_losses() const {
+    return held_out_losses_;
+  }
   int64_t tokens() const { return tokens_; }
 
  private:
   std::string path_;
   std::ofstream file_;
-  std::vector<double> losses_;
+  std::vector<double> losses_, held_out_losses_;
   int64_t tokens_ = 0;
 };
 
@@ -240,16 +287,21 @@ absl::Status AddReference(Trainer& trainer, TrainData& data) {
   return absl::OkStatus();
 }
 
+// `watch`: null if no problems are held out.
 absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
-                      const std::vector<std::vector<size_t>>& plan,
-                      const std::string& state, const std::atomic<bool>* stop,
-                      const Objective& objective, Trainer& trainer,
-                      MetricsFile& metrics) {
-  const auto total = static_cast<int64_t>(plan.size());
+                      const Plan& plan, const std::string& state,
+                      const std::atomic<bool>* stop, const Objective& objective,
+                      Trainer& trainer, MetricsFile& metrics,
+                      HeldOutWatch* watch) {
+  const auto total = static_cast<int64_t>(plan.batches.size());
+  const auto exhausted = [watch] {
+    return watch != nullptr && watch->Exhausted();
+  };
   Progress progress("train " + std::string(objective.name()), total, "steps");
   progress.Set(trainer.steps_done(), trainer.steps_done());
-  while (trainer.steps_done() < total) {
-    const auto& indices = plan[static_cast<size_t>(trainer.steps_done())];
+  while (trainer.steps_done() < total && !exhausted()) {
+    const auto& indices =
+        plan.batches[static_cast<size_t>(trainer.steps_done())];
     std::vector<SequenceGroup> batch;
     for (const size_t i : indices) batch.push_back(data.groups[i]);
     const absl::StatusOr<ObjectiveMetrics> m =
@@ -266,11 +318,18 @@ absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
     progress.SetNote(absl::StrFormat("loss %.4f %.0f tokens/s", m->loss,
                                      m->tokens_per_second));
     progress.Add(1);
+    // Before the state is saved, so that a state has its figures.
+    if (watch != nullptr && plan.epoch_ends.contains(m->step)) {
+      ESP_ASSIGN_OR_RETURN(const HeldOutFigures figures,
+                           watch->Measure(objective, trainer));
+      ESP_RETURN_IF_ERROR(metrics.Write(FiguresJson(figures)));
+    }
     const bool stopped = stop != nullptr && stop->load();
-    if (stopped || m->step % options.save_every == 0 || m->step == total) {
+    if (stopped || m->step % options.save_every == 0 || m->step == total ||
+        exhausted()) {
       ESP_RETURN_IF_ERROR(trainer.Save(state));
     }
-    if (stopped && m->step < total) {
+    if (stopped && m->step < total && !exhausted()) {
       progress.Finish();
       return absl::CancelledError(
           absl::StrCat("stopped after ", m->step, " of ", total,
@@ -291,29 +350,47 @@ std::string ReportPath(const TrainRunOptions& options) {
 }
 
 absl::Status WriteReport(const std::string& path, const TrainReport& report) {
-  return WriteFileAtomic(path, JsonText({{"sequences", report.sequences},
-                                         {"tokens", report.tokens},
-                                         {"steps", report.steps},
-                                         {"first_loss", report.first_loss},
-                                         {"last_loss", report.last_loss},
-                                         {"seconds", report.seconds}},
-                                        1) +
-                                   "\n");
+  nlohmann::json json = {
+      {"sequences", report.sequences}, {"tokens", report.tokens},
+      {"steps", report.steps},         {"first_loss", report.first_loss},
+      {"last_loss", report.last_loss}, {"seconds", report.seconds}};
+  if (report.held_out) json["held_out"] = FiguresJson(*report.held_out);
+  return WriteFileAtomic(path, JsonText(json, 1) + "\n");
 }
 
 absl::StatusOr<TrainReport> ReadTrainReport(const std::string& path) {
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
   try {
     const auto json = ParseJsonOrNull(text);
-    return TrainReport{.sequences = json.at("sequences"),
+    TrainReport report{.sequences = json.at("sequences"),
                        .tokens = json.at("tokens"),
                        .steps = json.at("steps"),
                        .first_loss = json.at("first_loss"),
                        .last_loss = json.at("last_loss"),
                        .seconds = json.at("seconds")};
+    if (json.contains("held_out")) {
+      ESP_ASSIGN_OR_RETURN(report.held_out, ParseFigures(json["held_out"]));
+    }
+    return report;
   } catch (const nlohmann::json::exception& e) {
     return absl::DataLossError(absl::StrCat(path, ": damaged: ", e.what()));
   }
+}
+
+// The files beside tokenizer.json that say how it is used: without them a
+// prompt would get no begin token, or another chat template.
+absl::Status CopyTokenizerFiles(const std::string& from,
+                                const std::string& to) {
+  for (const char* name :
+       {"tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+        "chat_template.jinja", "chat_template.json"}) {
+    std::error_code error;
+    const std::string path = absl::StrCat(from, "/", name);
+    if (!fs::is_regular_file(path, error)) continue;
+    ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(path));
+    ESP_RETURN_IF_ERROR(WriteFileAtomic(absl::StrCat(to, "/", name), text));
+  }
+  return absl::OkStatus();
 }
 
 // Writes the checkpoint, with the adapter if there is one, atomically.
@@ -322,8 +399,12 @@ absl::Status Publish(const TrainRunOptions& options, const net::LlamaNet& net,
   const std::string part = options.out + ".part";
   std::error_code error;
   fs::remove_all(part, error);
-  ESP_RETURN_IF_ERROR(ExportCheckpoint(net, tokenizer, part));
-  if (adapter != nullptr) {
+  const bool trl = options.format == "trl";
+  ESP_RETURN_IF_ERROR(trl ? ExportClassifier(net, tokenizer, part)
+                          : ExportCheckpoint(net, tokenizer, part));
+  ESP_RETURN_IF_ERROR(CopyTokenizerFiles(options.model, part));
+  // PEFT's folder of a classifier has another head.
+  if (adapter != nullptr && !trl) {
     ESP_RETURN_IF_ERROR(
         ExportAdapter(*adapter, options.model, part + "/adapter"));
   }
@@ -362,10 +443,12 @@ absl::Status LoadTrained(const TrainRunOptions& options, bool reward,
                          const std::vector<LevelSet>& outputs,
                          std::unique_ptr<net::LlamaNet>& net,
                          std::unique_ptr<LoraAdapter>& adapter) {
-  ESP_ASSIGN_OR_RETURN(net,
-                       net::LoadNet(options.model, {.add_reward_head = reward,
-                                                    .reward_outputs = outputs,
-                                                    .seed = options.seed}));
+  ESP_ASSIGN_OR_RETURN(
+      net, net::LoadNet(options.model,
+                        {.add_reward_head = reward,
+                         .reward_outputs = outputs,
+                         .reward_ensemble = reward ? options.ensemble : 0,
+                         .seed = options.seed}));
   if (options.lora.rank == 0) return absl::OkStatus();
   ESP_ASSIGN_OR_RETURN(adapter, LoraAdapter::Create(*net, options.lora,
                                                     {.seed = options.seed,
@@ -403,12 +486,34 @@ absl::Status CheckTrainRun(const TrainRunOptions& options) {
   if (!(options.clip_norm >= 0 && std::isfinite(options.clip_norm))) {
     return wrong("--clip-norm", options.clip_norm, "0 (not clipped) or more");
   }
+  if (options.ensemble < 1 || options.ensemble > kMostHeads) {
+    return wrong("--ensemble", options.ensemble, "1 to 16 heads");
+  }
   const PathOptions& paths = options.train_data.paths;
   if (!(paths.min_perplexity >= 0) || !(paths.max_perplexity >= 0)) {
     const bool least = !(paths.min_perplexity >= 0);
     return wrong(least ? "--min-perplexity" : "--max-perplexity",
                  least ? paths.min_perplexity : paths.max_perplexity,
                  "0 or more");
+  }
+  if (!(options.held_out >= 0 && options.held_out < 1)) {
+    return wrong("--held-out", options.held_out,
+                 "a share of the problems, 0 (none) or more and below 1");
+  }
+  if (options.patience < 0 || (options.patience > 0 && options.held_out == 0)) {
+    return wrong("--patience", options.patience,
+                 "0 (no early stop), or 1 or more with --held-out");
+  }
+  const LevelSet levels = options.train_data.levels;
+  if (options.format != "espalier" && options.format != "trl") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--format ", options.format, ": expected espalier or trl"));
+  }
+  if (options.format == "trl" && levels != Level::kStep &&
+      levels != Level::kPath) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--format trl: one level, step or path, found --levels ",
+                     LevelNames(levels)));
   }
   if (options.save_every < 1) {
     return wrong("--save-every", static_cast<double>(options.save_every),
@@ -431,12 +536,33 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   ESP_ASSIGN_OR_RETURN(const ExampleKind examples,
                        ExamplesOf(options.objective));
   const bool reward = TrainsReward(examples);
+  if (!reward && options.ensemble > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--ensemble ", options.ensemble, ": objective ", options.objective,
+        " trains a policy; an ensemble is of a "
+        "reward model's heads"));
+  }
   if (examples == ExampleKind::kStepPairs &&
       options.train_data.levels != Level::kPath) {
     return absl::InvalidArgumentError(
         absl::StrCat("--levels ", LevelNames(options.train_data.levels),
                      ": pairs of steps train the level path; train others with "
                      "--objective bce or mse"));
+  }
+  if (!reward && options.held_out > 0) {
+    return absl::InvalidArgumentError(
+        "--held-out: is for reward models; policies are measured by searches");
+  }
+  const bool trl = options.format == "trl";
+  if (trl && examples != ExampleKind::kSteps) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--format trl: is for reward models that learn from labelled steps "
+        "(--objective bce or mse), found ",
+        options.objective));
+  }
+  if (trl && options.ensemble > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--format trl: has one head, found --ensemble ", options.ensemble));
   }
   std::unique_ptr<net::LlamaNet> net;
   std::unique_ptr<LoraAdapter> adapter;
@@ -457,9 +583,25 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   data_options.context_length = config.context_length;
   ESP_ASSIGN_OR_RETURN(data_options.tokenizer_hash,
                        HashTokenizer(options.model));
+  std::optional<StepLayout> layout;
+  if (trl) {
+    ESP_ASSIGN_OR_RETURN(const RewardFormat format, ReadRewardFormat("trl"));
+    ESP_ASSIGN_OR_RETURN(layout,
+                         StepLayout::Create(format, *tokenizer, options.model));
+    data_options.layout = &*layout;
+  }
   ESP_ASSIGN_OR_RETURN(TrainData data,
                        LoadTrainData(options.data, data_options, *tokenizer,
                                      config.end_token, log));
+  const uint64_t data_hash = HashTrainData(data);
+  std::optional<TrainData> held;
+  if (options.held_out > 0) {
+    ESP_ASSIGN_OR_RETURN(held,
+                         TakeHeldOut(options.held_out, options.seed, data));
+    if (examples == ExampleKind::kSteps) {
+      ESP_RETURN_IF_ERROR(CheckLabels(options.data, data));
+    }
+  }
   ESP_RETURN_IF_ERROR(CheckEnough(options, data, log));
   if (reward) ESP_RETURN_IF_ERROR(load(data.outputs));
 
@@ -470,17 +612,19 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
     return absl::UnavailableError(
         absl::StrCat(work, ": cannot make the folder: ", error.message()));
   }
-  ESP_RETURN_IF_ERROR(SettleWork(work, ConfigJson(options, data, model_hash)));
+  ESP_RETURN_IF_ERROR(
+      SettleWork(work, ConfigJson(options, data_hash, model_hash)));
+  if (options.ensemble > 1) DrawSamples(options.ensemble, options.seed, data);
   // An earlier call finished the same training.
   if (fs::exists(options.out)) return ReadTrainReport(ReportPath(options));
-  const auto plan = PlanBatches(data, options);
-  const auto steps = static_cast<double>(plan.size());
+  const Plan plan = PlanBatches(data, options);
+  const auto steps = static_cast<double>(plan.batches.size());
   Trainer trainer(
       *net,
       {.learning_rate = options.learning_rate,
        .final_rate = options.final_rate,
        .warmup_steps = static_cast<int64_t>(std::ceil(options.warmup * steps)),
-       .total_steps = static_cast<int64_t>(plan.size()),
+       .total_steps = static_cast<int64_t>(plan.batches.size()),
        .weight_decay = options.weight_decay,
        .clip_norm = options.clip_norm,
        .threads = options.threads},
@@ -494,18 +638,27 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   MetricsFile metrics;
   ESP_RETURN_IF_ERROR(
       metrics.Open(work + "/metrics.jsonl", trainer.steps_done()));
-  ESP_RETURN_IF_ERROR(
-      RunSteps(options, data, plan, state, stop, *objective, trainer, metrics));
+  std::optional<HeldOutWatch> watch;
+  if (held) {
+    watch.emplace(HeldOutOptions{.patience = options.patience},
+                  *std::move(held), work + "/best.bin");
+    for (const double loss : metrics.held_out_losses()) watch->Resume(loss);
+  }
+  ESP_RETURN_IF_ERROR(RunSteps(options, data, plan, state, stop, *objective,
+                               trainer, metrics, watch ? &*watch : nullptr));
   const std::vector<double>& losses = metrics.losses();
   const size_t tenth = std::max<size_t>(1, losses.size() / 10);
   const size_t some = std::min(tenth, losses.size());
-  const TrainReport report{
+  TrainReport report{
       .sequences = static_cast<int64_t>(data.groups.size()),
       .tokens = metrics.tokens(),
       .steps = trainer.steps_done(),
       .first_loss = Mean(losses, 0, some),
       .last_loss = Mean(losses, losses.size() - some, losses.size()),
       .seconds = Clock::Real().Seconds() - start};
+  if (watch) {
+    ESP_ASSIGN_OR_RETURN(report.held_out, watch->LoadBest(*objective, trainer));
+  }
   ESP_RETURN_IF_ERROR(WriteReport(ReportPath(options), report));
   ESP_RETURN_IF_ERROR(Publish(options, *net, adapter.get(), tokenizer_json));
   return report;

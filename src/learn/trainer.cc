@@ -16,6 +16,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "models/trunk/label_head.h"
 
 namespace espalier {
 namespace {
@@ -194,11 +195,13 @@ void Trainer::RunPart(int part, const std::vector<MicroBatch>& batches,
         .lm_scale = share(options_.lm_coef, totals.lm_weight),
         .reward_scales = {}};
     const std::vector<Level> levels = RewardLevels(net_.config());
-    for (size_t j = 0; j < levels.size(); ++j) {
-      targets.labels[j] = batch.labels[levels[j]].data();
+    const int heads = net_.config().reward_ensemble;
+    for (size_t j = 0; j < levels.size() * static_cast<size_t>(heads); ++j) {
+      const Level level = levels[j % levels.size()];
+      targets.labels[j] = batch.labels[level].data();
       targets.reward_scales[j] =
-          share(options_.reward_coef,
-                static_cast<double>(totals.labels[IndexOf(levels[j])]));
+          share(options_.reward_coef / heads,
+                static_cast<double>(totals.labels[IndexOf(level)]));
     }
     const at::Tensor hidden = replica->Hidden(batch.stream);
     const at::Tensor loss = replica->Loss(hidden, targets, &sums[i]);
@@ -216,11 +219,12 @@ void Trainer::Run(const std::vector<MicroBatch>& batches, bool learn,
     }
   });
   const std::vector<Level> levels = RewardLevels(net_.config());
+  const int heads = net_.config().reward_ensemble;
   std::array<double, kLevels> bce{};
   for (const net::LossSums& s : sums) {
     metrics.lm_loss += s.lm;
-    for (size_t j = 0; j < levels.size(); ++j) {
-      bce[IndexOf(levels[j])] += s.rewards[j];
+    for (size_t j = 0; j < levels.size() * static_cast<size_t>(heads); ++j) {
+      bce[IndexOf(levels[j % levels.size()])] += s.rewards[j] / heads;
     }
   }
   for (size_t l = 0; l < kLevels; ++l) {
@@ -341,6 +345,8 @@ absl::StatusOr<std::vector<std::vector<StepScores>>> Trainer::Rewards(
         "the net has no reward head: set reward_head in its configuration");
   }
   const std::vector<Level> levels = RewardLevels(net_.config());
+  const std::vector<LevelSet> outputs(levels.begin(), levels.end());
+  const auto rows = static_cast<size_t>(net_.config().reward_rows());
   std::vector<std::vector<StepScores>> out(batch.size());
   const auto score = [&](int begin, int end) {
     StayOnThread();
@@ -352,11 +358,10 @@ absl::StatusOr<std::vector<std::vector<StepScores>>> Trainer::Rewards(
       stream.Add(batch[i].tokens);
       const at::Tensor rewards = replica->Rewards(replica->Hidden(stream));
       const float* from = rewards.data_ptr<float>();
+      std::vector<float> heads(rows);
       for (int t = 0; t < stream.size(); ++t) {
-        StepScores& scores = out[i].emplace_back();
-        for (const Level level : levels) {
-          scores[level] = 1 / (1 + std::exp(-*from++));
-        }
+        for (float& p : heads) p = 1 / (1 + std::exp(-*from++));
+        out[i].push_back(EnsembleScores(outputs, heads));
       }
     }
     GiveBack(std::move(replica));

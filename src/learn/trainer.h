@@ -101,7 +101,8 @@ struct ObjectiveMetrics {
 };
 
 // The level that each output of the reward head is trained for: the first of
-// those it gives. Empty without a reward head.
+// those it gives. Empty without a reward head. An ensemble has as many outputs
+// for each of its heads.
 std::vector<Level> RewardLevels(const TrunkConfig& config);
 
 class Trainer {
@@ -123,13 +124,18 @@ class Trainer {
   absl::StatusOr<StepMetrics> Evaluate(absl::Span<const TrainSequence> batch);
 
   // Scores at each token of each sequence; of an output that several levels
-  // share, the first one's.
+  // share, the first one's. Of an ensemble the means and spreads.
   absl::StatusOr<std::vector<std::vector<StepScores>>> Rewards(
       absl::Span<const TrainSequence> batch);
 
   // One optimiser step of `objective` on groups of sequences; errors as in
   // Step.
   absl::StatusOr<ObjectiveMetrics> StepObjective(
+      const Objective& objective, absl::Span<const SequenceGroup> groups);
+
+  // The metrics of `objective` on these groups, without learning: loss,
+  // entropy, kl, clip_rate, right, tokens. Errors as in Step.
+  absl::StatusOr<ObjectiveMetrics> EvaluateObjective(
       const Objective& objective, absl::Span<const SequenceGroup> groups);
 
   // The gradient of the batch's loss by the net's weights, [flat_size], and the
@@ -162,9 +168,15 @@ class Trainer {
                const StepMetrics& totals, std::vector<net::LossSums>& sums);
   absl::Status CheckGroups(const Objective& objective,
                            absl::Span<const SequenceGroup> groups) const;
-  // Forward and backward passes of all groups; fills the partial sums.
+  // Forward passes of all groups, and if `learn` backward ones, which fill the
+  // partial sums.
   ObjectiveSums RunGroups(const Objective& objective,
-                          absl::Span<const SequenceGroup> groups, double count);
+                          absl::Span<const SequenceGroup> groups, double count,
+                          bool learn);
+  // Runs the groups and fills what is known of a step before its update.
+  absl::StatusOr<ObjectiveMetrics> MeasureGroups(
+      const Objective& objective, absl::Span<const SequenceGroup> groups,
+      bool learn);
   // Takes a free replica, or makes one; returned with GiveBack.
   std::unique_ptr<net::Replica> TakeReplica() ABSL_LOCKS_EXCLUDED(mutex_);
   void GiveBack(std::unique_ptr<net::Replica> replica)

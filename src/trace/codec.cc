@@ -93,6 +93,38 @@ absl::Status ReadMore(const Message& message, int count, const Set& set) {
   return absl::OkStatus();
 }
 
+void AddSpreads(const std::vector<StepScores>& scores, trace::LogEntry& out) {
+  for (size_t l = 0; l < kLevels; ++l) {
+    const auto level = static_cast<Level>(l);
+    const bool any = std::any_of(
+        scores.begin(), scores.end(),
+        [level](const StepScores& s) { return s.spread_of(level) != 0; });
+    if (!any) continue;
+    trace::LevelColumn* column = out.add_spread();
+    column->set_level(static_cast<uint32_t>(l));
+    for (const StepScores& s : scores) column->add_score(s.spread_of(level));
+  }
+}
+
+absl::Status ReadSpreads(const trace::LogEntry& in,
+                         std::vector<StepScores>& scores) {
+  for (const trace::LevelColumn& column : in.spread()) {
+    if (column.level() >= kLevels) {
+      return Damaged(absl::StrCat("level ", column.level(), " of spreads"));
+    }
+    ESP_RETURN_IF_ERROR(
+        CheckLength(column.score(), static_cast<int>(scores.size()), "spread"));
+    for (size_t i = 0; i < scores.size(); ++i) {
+      const float spread = column.score(static_cast<int>(i));
+      if (!(spread >= 0 && spread <= 1)) {
+        return Damaged(absl::StrCat("a spread of ", spread));
+      }
+      scores[i].spread_of(static_cast<Level>(column.level())) = spread;
+    }
+  }
+  return absl::OkStatus();
+}
+
 StepScores MoreOf(const StoredNode& node) {
   return {.outcome = node.outcome_score, .windows = node.window_scores};
 }
@@ -133,6 +165,7 @@ trace::LogEntry ToProto(const LogEntry& entry) {
   AddMore(
       scores.size(), [&](size_t i, Level level) { return scores[i][level]; },
       out);
+  AddSpreads(scores, out);
   out.set_correct(entry.completion.correct);
   out.set_stop_reason(entry.stop_reason);
   return out;
@@ -200,6 +233,7 @@ absl::StatusOr<LogEntry> FromProto(const trace::LogEntry& in) {
   ESP_RETURN_IF_ERROR(ReadMore(
       in, in.step_score_size(),
       [&](size_t i, Level level, float score) { scores[i][level] = score; }));
+  ESP_RETURN_IF_ERROR(ReadSpreads(in, scores));
   return out;
 }
 

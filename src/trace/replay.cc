@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
-#include "search/stop.h"
 
 namespace espalier {
 
@@ -76,10 +75,12 @@ class LogFeeder {
 absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
                                   const SearchAlgorithm& algorithm,
                                   const SearchOptions& options,
-                                  absl::Span<const LogEntry> log) {
+                                  absl::Span<const LogEntry> log,
+                                  const VerdictCost& verdicts) {
   Stoppers stoppers = MakeStoppers(options);
   SearchContext context(problem, task, stoppers, BudgetOf(options, problem),
                         options.seed);
+  context.SetVerdictCost(verdicts);
   SearchDriver driver(context);
   Co<> search = algorithm.Run(context);
   search.Start();

@@ -15,16 +15,19 @@
 #include "espalier/search_options.h"
 #include "espalier/task.h"
 #include "search/algorithm.h"
+#include "search/stop.h"
 #include "src/trace/stored_tree.h"
 
 namespace espalier {
 
-// DataLoss if a request of the search has no completion in the log, or that of
+// `verdicts`: what the recorded reward model could write about a step, if it
+// wrote its verdicts. DataLoss if a request of the search has no completion in the log, or that of
 // another request.
 absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
                                   const SearchAlgorithm& algorithm,
                                   const SearchOptions& options,
-                                  absl::Span<const LogEntry> log);
+                                  absl::Span<const LogEntry> log,
+                                  const VerdictCost& verdicts = {});
 
 }  // namespace espalier
 

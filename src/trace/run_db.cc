@@ -340,7 +340,7 @@ absl::Status RunDb::FinishSearch(int64_t search_id, const SearchResult& result,
       Prepared("UPDATE searches SET state=?, answer=?, correct=?, score=?, "
                "stop_reason=?, error=?, tokens=?, prompt_tokens=?, "
                "reward_tokens=?, model_calls=?, simulations=?, nodes=?, "
-               "seconds=?, stage=? WHERE search_id=?"));
+               "seconds=?, stage=?, verdict_tokens=? WHERE search_id=?"));
   const bool ok = result.status.ok();
   s->BindText(1, StateName(ok ? SearchState::kDone : SearchState::kFailed));
   if (result.answer.empty()) {
@@ -364,7 +364,8 @@ absl::Status RunDb::FinishSearch(int64_t search_id, const SearchResult& result,
   s->BindInt(12, result.nodes);
   s->BindReal(13, result.seconds);
   s->BindText(14, std::string(AnswerStageName(result.stage)));
-  s->BindInt(15, search_id);
+  s->BindInt(15, result.verdict_tokens);
+  s->BindInt(16, search_id);
   ESP_RETURN_IF_ERROR(s->Run());
   ESP_ASSIGN_OR_RETURN(const std::string tree_bytes,
                        Compress(EncodeTree(tree)));

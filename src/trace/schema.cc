@@ -97,7 +97,13 @@ ALTER TABLE searches ADD COLUMN stage TEXT;  -- method, tree, finish ...; NULL:
                                              -- not recorded by older versions
 )sql";
 
-constexpr const char* kSteps[] = {kFirstTables, kViews, kStage};
+// Version 4: what a reward model wrote.
+constexpr char kVerdictTokens[] = R"sql(
+ALTER TABLE searches ADD COLUMN verdict_tokens INTEGER;  -- of verdicts; NULL:
+                                             -- not recorded by older versions
+)sql";
+
+constexpr const char* kSteps[] = {kFirstTables, kViews, kStage, kVerdictTokens};
 
 // The oldest version that has everything that is read here. A database in a
 // read-only folder can't be migrated.

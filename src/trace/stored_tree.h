@@ -47,6 +47,14 @@ struct StoredNode {
   bool proved() const { return (flags & kProved) != 0; }
 };
 
+// Its scores by level; NaN: not scored.
+inline StepScores ScoresOf(const StoredNode& node) {
+  return {.step = node.step_score,
+          .path = node.path_score,
+          .outcome = node.outcome_score,
+          .windows = node.window_scores};
+}
+
 struct StoredTree {
   std::vector<StoredNode> nodes;  // in order of creation, the root first
   std::string text;

@@ -17,7 +17,8 @@ constexpr char kDeclaration[] =
     "text TEXT, tokens INTEGER, visits INTEGER, draws INTEGER, prior REAL, "
     "q REAL, logprob REAL, step_score REAL, path_score REAL, answer TEXT, "
     "verdict TEXT, terminal INTEGER, truncated INTEGER, proved INTEGER, "
-    "twin INTEGER, "
+    "twin INTEGER, outcome_score REAL, window2_score REAL, window3_score "
+    "REAL, window4_score REAL, "
     "search_id INTEGER HIDDEN)";
 enum Column {
   kNode,
@@ -39,6 +40,10 @@ enum Column {
   kTruncated,
   kProved,
   kTwin,
+  kOutcomeScore,
+  kWindow2Score,
+  kWindow3Score,
+  kWindow4Score,
   kSearchId,
 };
 
@@ -214,6 +219,16 @@ int ColumnValue(sqlite3_vtab_cursor* base, sqlite3_context* out, int column) {
       return integer(node.proved());
     case kTwin:
       if (node.original >= 0) integer(node.original);
+      return SQLITE_OK;
+    case kOutcomeScore:
+      ResultReal(out, node.outcome_score);
+      return SQLITE_OK;
+    case kWindow2Score:
+    case kWindow3Score:
+    case kWindow4Score:
+      ResultReal(out,
+                 node.window_scores[static_cast<size_t>(column) -
+                                    static_cast<size_t>(kWindow2Score)]);
       return SQLITE_OK;
     case kSearchId:
       return integer(cursor.search_id);

@@ -4,8 +4,9 @@
 //
 // Columns: node, parent, depth, kind, text, tokens, visits, draws, prior, q,
 // logprob, step_score, path_score, answer, verdict (NULL, 'wrong', 'correct'),
-// terminal, truncated. Parent is NULL for the root; scores are NULL where the
-// node was not scored.
+// terminal, truncated, proved, twin, outcome_score, window2_score ..
+// window4_score. Parent is NULL for the root; scores are NULL where the node
+// was not scored, or not at that level.
 #ifndef ESPALIER_SRC_TRACE_TREE_NODES_H_
 #define ESPALIER_SRC_TRACE_TREE_NODES_H_
 

@@ -44,8 +44,9 @@ inline std::vector<SearchCompletion> RunJudge(StepJudge& judge,
 
 // The same for one request of these nodes.
 inline SearchCompletion Judge(StepJudge& judge, const Tree& tree,
-                              const std::vector<NodeId>& nodes) {
-  judge.Ask(1, tree, nodes);
+                              const std::vector<NodeId>& nodes,
+                              int max_tokens = 0) {
+  judge.Ask(1, tree, nodes, max_tokens);
   std::vector<SearchCompletion> scored = RunJudge(judge, tree);
   return scored.size() == 1 ? std::move(scored[0]) : SearchCompletion();
 }

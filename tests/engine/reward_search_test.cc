@@ -176,6 +176,47 @@ TEST(RewardSearchOneTest, OwnHeadsScoreAPolicyWithAnotherTokenizer) {
   EXPECT_GT(compared, 1);
 }
 
+TEST(RewardSearchOneTest, AnEnsembleScoresAPolicyWithAnotherTokenizer) {
+  const std::string folder = TempFolder();
+  TrunkConfig config = TinyConfig();
+  config.vocab_size = 300;
+  config.context_length = 2048;
+  config.reward_ensemble = 2;
+  ASSERT_TRUE(WriteRandomCheckpoint(folder, config, 32, DType::kF32).ok());
+  WriteRewardTokenizer(folder, "");
+  const auto engine = Engine::Create(
+      {.policy = kZoo, .critic = folder, .threads = 1, .kv_bytes = 64 << 20});
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  const Task* task = FindTask("stories").value();
+  const Problem problem = {"1", "stories", kStory};
+  const SearchResult result =
+      (*engine)->Solve(problem, *task,
+                       {.method = "beam:branch=3:lower_confidence=0.5",
+                        .max_tokens = 400,
+                        .seed = 3});
+  ASSERT_TRUE(result.status.ok()) << result.status;
+  const PlainNetwork network(folder);
+  const auto tokenizer = Tokenizer::Load(folder).value();
+  std::string text = task->Render(problem).value();
+  const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };
+  int compared = 0;
+  for (const TreeNode& node : result.steps) {
+    text += node.text;
+    if (std::isnan(node.step_score)) continue;
+    const auto ids = tokenizer->Encode(text).value();
+    const auto z = network.Scores(network.Hidden(ids).back());
+    // Of two heads the deviation is half their distance.
+    const auto lower = [&](size_t output) {
+      const double a = logistic(z[output]), b = logistic(z[2 + output]);
+      return (a + b) / 2 - 0.5 * std::abs(a - b) / 2;
+    };
+    EXPECT_NEAR(node.step_score, lower(0), 1e-4) << node.text;
+    EXPECT_NEAR(node.path_score, lower(1), 1e-4) << node.text;
+    ++compared;
+  }
+  EXPECT_GT(compared, 1);
+}
+
 TEST(RewardSearchOneTest, AutoTakesASearchThatReadsScores) {
   const RewardCheckpoint model = WriteRewardCheckpoint("trl", 13);
   const SearchResult result = Solve(model, "trl", 1, "auto");
@@ -240,11 +281,16 @@ TEST(RewardSearchOneTest, WrittenVerdictsDoNotDependOnThreads) {
     const SearchResult two = SolveWhole(options, 2, "beam:branch=3");
     EXPECT_EQ(TreeText(one), TreeText(two));
     EXPECT_EQ(one.verdict_tokens, two.verdict_tokens);
-    const SearchResult few = SolveWhole(options, 2, "beam:branch=3", 60);
-    ASSERT_TRUE(few.status.ok()) << few.status;
-    EXPECT_EQ(few.stop_reason, "budget of 60 verdict tokens is spent");
-    EXPECT_LT(few.verdict_tokens, one.verdict_tokens);
-    EXPECT_GE(few.verdict_tokens, 60);
+    for (const int64_t budget : {1, 60, 150}) {
+      const SearchResult few = SolveWhole(options, 1, "beam:branch=3", budget);
+      ASSERT_TRUE(few.status.ok()) << few.status;
+      EXPECT_THAT(few.stop_reason, HasSubstr("verdict tokens"));
+      EXPECT_LE(few.verdict_tokens, budget);
+      EXPECT_LT(few.verdict_tokens, one.verdict_tokens);
+      const SearchResult same = SolveWhole(options, 2, "beam:branch=3", budget);
+      EXPECT_EQ(TreeText(few), TreeText(same));
+      EXPECT_EQ(few.verdict_tokens, same.verdict_tokens);
+    }
   }
 }
 

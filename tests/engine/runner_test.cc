@@ -403,7 +403,58 @@ TEST(RunnerTest, ALevelThatTheRewardModelLacksIsRefusedByName) {
               testing::HasSubstr("window3"));
   EXPECT_THAT(refusal("guided:aggregate=learned"),
               testing::HasSubstr("weights"));
+  for (const char* method : {"beam", "tot_dfs", "puct", "weighted", "mur"}) {
+    const std::string with =
+        absl::StrCat(method, method == std::string("mur") ? ":by=reward" : "",
+                     ":lower_confidence=0.5");
+    EXPECT_THAT(refusal(with), testing::HasSubstr("lower_confidence 0.5"));
+    EXPECT_THAT(refusal(with), testing::HasSubstr("--ensemble"));
+  }
   EXPECT_EQ(refusal("guided:aggregate=learned:weights=step=1"), "");
+  EXPECT_EQ(refusal("puct:lower_confidence=0"), "");
+}
+
+// Of two kinds of steps the one with the higher mean is the less certain.
+TEST(RunnerTest, LowerConfidencePrefersWhatIsCertain) {
+  class Ensemble : public RewardModel {
+   public:
+    std::string_view name() const override { return "ensemble"; }
+    LevelSet levels() const override { return kStepAndPath.WithSpread(); }
+    absl::StatusOr<std::vector<StepScores>> Score(
+        const Problem&, absl::Span<const std::string> responses) override {
+      std::vector<StepScores> scores;
+      for (const std::string& response : responses) {
+        const bool even = response.size() % 2 == 0;
+        StepScores& one = scores.emplace_back();
+        one.step = one.path = even ? 0.75f : 0.5f;
+        one.spread_of(Level::kPath) = even ? 0.5f : 0;
+        one.spread_of(Level::kStep) = one.spread_of(Level::kPath);
+      }
+      return scores;
+    }
+  } reward;
+  int differ = 0;
+  for (const auto& [b, even, odd] :
+       {std::tuple("0", 0.75f, 0.5f), std::tuple("1", 0.25f, 0.5f),
+        std::tuple("2", 0.0f, 0.5f)}) {
+    const auto outcomes = RunMethod(
+        absl::StrCat("best_of_n:n=8:lower_confidence=", b), 20, {}, &reward);
+    for (const Outcome& o : outcomes) {
+      ASSERT_TRUE(o.result.status.ok()) << o.result.status;
+      float best = 0, of_chosen = -1;
+      for (const TreeNode& node : o.result.tree) {
+        if (std::isnan(node.path_score)) continue;
+        EXPECT_TRUE(node.path_score == even || node.path_score == odd) << b;
+        if (node.kind == NodeKindName(NodeKind::kAnswer)) {
+          best = std::max(best, node.path_score);
+        }
+      }
+      of_chosen = o.result.response.size() % 2 == 0 ? even : odd;
+      EXPECT_EQ(of_chosen, best) << b;
+      differ += of_chosen == odd;
+    }
+  }
+  EXPECT_GT(differ, 0);
 }
 
 TEST(RunnerTest, EqualRewardsStillGiveAnAnswer) {

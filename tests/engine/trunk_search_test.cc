@@ -251,6 +251,86 @@ TEST(LevelSearchTest, EveryLevelIsThatOfOneFullPass) {
   EXPECT_NE(refused.message().find("window3"), absl::string_view::npos);
 }
 
+// An ensemble is read in the same pass; a search with lower_confidence sees the
+// mean of the heads' probabilities less their standard deviations.
+TEST(LevelSearchTest, AnEnsembleLowersWhatItsHeadsDisagreeAbout) {
+  TrunkConfig config = TinyConfig();
+  config.vocab_size = 16;
+  config.end_token = kEnd;
+  config.reward_outputs = {Level::kStep, Level::kPath};
+  config.reward_ensemble = 3;
+  config.head_labels = 6;
+  const std::string folder = TempFolder();
+  ASSERT_TRUE(WriteRandomCheckpoint(folder, config, 23).ok());
+  const auto trunk = Trunk::Load(folder, {.weights = WeightChoice::kFp32});
+  ASSERT_TRUE(trunk.ok()) << trunk.status();
+  const PlainNetwork plain(folder);
+  const SmallTokenizer tokenizer;
+  const LineTask task;
+  const std::vector<Problem> problems = {
+      {"0", "s", "12+3 = 0"}, {"1", "s", "3+12 = 0"}, {"2", "s", "1+2 = 0"}};
+  Executor executor(1);
+  TrunkBackend backend(**trunk, tokenizer, executor);
+  EXPECT_EQ(backend.capabilities().levels, kStepAndPath.WithSpread());
+  Runner runner({&backend, &tokenizer, &backend, &tokenizer}, executor, 1);
+  const RunHooks hooks;
+  int compared = 0;
+  double widest = 0;
+  // A method with a rule of its own, one with a general rule, one that reads
+  // scores as they are.
+  for (const auto& [method, b] :
+       {std::pair("beam:aggregate=mean", 0.0),
+        std::pair("beam:aggregate=mean:lower_confidence=1.5", 1.5),
+        std::pair("puct:aggregate=min:lower_confidence=1", 1.0),
+        std::pair("rap:lower_confidence=4", 4.0)}) {
+    const auto algorithm = MakeAlgorithm(method).value();
+    const SearchOptions options{.max_tokens = 150, .seed = 5};
+    const auto compare = [&, b = b](size_t i, const Tree& tree) {
+      for (NodeId id = 1; id < tree.size(); ++id) {
+        if (!tree[id].scored()) continue;
+        std::vector<int32_t> tokens =
+            tokenizer.Encode(task.Render(problems[i]).value(), true).value();
+        for (const NodeId at : tree.Path(id)) {
+          const auto more = tree.tokens(at);
+          tokens.insert(tokens.end(), more.begin(), more.end());
+        }
+        const PlainNetwork::Row z = plain.Scores(plain.Hidden(tokens).back());
+        ASSERT_EQ(z.size(), 6u);
+        const auto lower = [&](size_t output) {
+          double sum = 0, squares = 0;
+          for (size_t head = 0; head < 3; ++head) {
+            const double p = 1 / (1 + std::exp(-z[2 * head + output]));
+            sum += p;
+            squares += p * p;
+          }
+          const double mean = sum / 3;
+          const double spread =
+              std::sqrt(std::max(0.0, squares / 3 - mean * mean));
+          widest = std::max(widest, spread);
+          return std::max(0.0, mean - b * spread);
+        };
+        EXPECT_NEAR(tree.scores(id).step, lower(0), 1e-4);
+        EXPECT_NEAR(tree.scores(id).path, lower(1), 1e-4);
+        ++compared;
+      }
+    };
+    const absl::Status status = runner.Run({.problems = problems,
+                                            .task = &task,
+                                            .algorithm = algorithm.get(),
+                                            .options = &options,
+                                            .hooks = &hooks,
+                                            .on_done =
+                                                [](size_t, SearchResult r) {
+                                                  EXPECT_TRUE(r.status.ok())
+                                                      << r.status;
+                                                },
+                                            .on_tree = compare});
+    EXPECT_TRUE(status.ok()) << method << status;
+  }
+  EXPECT_GT(compared, 20);
+  EXPECT_GT(widest, 0.01);
+}
+
 // A tree of single tokens: the hidden state that each was drawn from must
 // reproduce its log-prob.
 Co<> AskForHidden(SearchContext& ctx) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "tests/engine/judge_steps.h"
 #include "tests/engine/reward_trees.h"
 #include "tests/models/testing/plain_network.h"
+#include "tests/models/testing/random_checkpoint.h"
 #include "tests/models/testing/reward_checkpoint.h"
 
 namespace espalier {
@@ -153,8 +155,11 @@ verdict {
 struct ByteReader {
   ByteReader(const std::string& text, int votes, WritingModel::Writes writes,
              int context = 4000)
+      : ByteReader(ParseRewardFormat(text, "t", "written").value(), votes,
+                   std::move(writes), context) {}
+  ByteReader(RewardFormat format, int votes, WritingModel::Writes writes,
+             int context = 4000)
       : model(std::move(writes), context) {
-    RewardFormat format = ParseRewardFormat(text, "t", "written").value();
     format.verdict->votes = votes;
     scorer = std::make_unique<RewardScorer>(RewardScorer{
         StepLayout::Create(format, tokenizer, "").value(), RewardHead()});
@@ -275,6 +280,56 @@ TEST(VerdictReaderTest, AskedModelThinksUpToAStopWithoutIt) {
     EXPECT_NEAR(scored.scores[0].step, ScoreAt(read), 1e-6);
     EXPECT_EQ(scored.scores[0].path, scored.scores[0].step);
     EXPECT_EQ(scored.samples.size(), 1u);
+  }
+}
+
+TEST(VerdictReaderTest, ThinkingGoesOnAfterEachPhrase) {
+  const std::string file = TempFolder() + "/again.textproto";
+  std::string text = kAsked;
+  const std::string last = "  round { say: \" right? \" }\n";
+  text.insert(text.find(last), "  again: \"WAIT\" again: \"SURE?\"\n");
+  std::ofstream(file) << text;
+  for (const int votes : {1, 2}) {
+    ByteReader test(*ReadRewardFormat(file + ":rounds=3"), votes,
+                    [](const std::string& before, int sample) {
+                      return before.ends_with("WAIT") ? std::string("it is.$")
+                             : before.ends_with("SURE?")
+                                 ? std::string("yes right? no")
+                                 : absl::StrCat("fine", sample, "$");
+                    });
+    Tree tree;
+    const SearchCompletion scored =
+        Judge(*test.reader, tree, {AddStep(tree, kRoot, "one\n")});
+    ASSERT_TRUE(scored.status.ok()) << scored.status;
+    double sum = 0;
+    for (int v = 0; v < votes; ++v) {
+      sum += ScoreAt(absl::StrCat("q;Step 1: one\nThink:fine", v,
+                                  "WAITit is.SURE?yes  right? "));
+    }
+    EXPECT_NEAR(scored.scores[0].step, sum / votes, 1e-6);
+    EXPECT_EQ(scored.samples[0].text, "fine0WAITit is.SURE?yes  right? ");
+  }
+}
+
+TEST(VerdictReaderTest, VoteIsWrittenInTheTokensThatItsRequestAllows) {
+  const auto writes = [](const std::string& before, int) {
+    return before.ends_with("<o>{") ? "Y}, I am quite sure.</o>"
+                                    : "It is a long story without an end";
+  };
+  for (int limit = 1; limit <= 60; ++limit) {
+    ByteReader test(kJudged, 2, writes);
+    Tree tree;
+    const NodeId a = AddStep(tree, kRoot, "one\n");
+    const SearchCompletion scored =
+        Judge(*test.reader, tree, {AddStep(tree, a, "two\n")}, limit);
+    ASSERT_TRUE(scored.status.ok()) << scored.status;
+    ASSERT_EQ(scored.samples.size(), 4u);
+    for (const SampledStep& vote : scored.samples) {
+      // 33 of the 40 tokens are used, and 12 of 12.
+      EXPECT_EQ(vote.tokens.size(), limit == 1 ? 1u : std::min(limit, 45));
+      // The judgement has its share, so that it comes.
+      EXPECT_EQ(vote.truncated, limit < 3) << limit;
+    }
   }
 }
 

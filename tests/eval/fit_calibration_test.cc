@@ -206,5 +206,37 @@ TEST(FitCalibrationTest, QualityIsThatOfTheDefinition) {
   EXPECT_TRUE(std::isnan(MeasureScores({}).ece));
 }
 
+TEST(ScoreQualityTest, ThirdsAreMeasuredApart) {
+  // Of 1 to 7 steps, by hand.
+  const std::vector<std::vector<int>> thirds = {{0},
+                                                {0, 1},
+                                                {0, 1, 2},
+                                                {0, 0, 1, 2},
+                                                {0, 0, 1, 1, 2},
+                                                {0, 0, 1, 1, 2, 2},
+                                                {0, 0, 0, 1, 1, 2, 2}};
+  for (size_t n = 1; n <= thirds.size(); ++n) {
+    for (size_t i = 0; i < n; ++i) {
+      EXPECT_EQ(ThirdOf(static_cast<int64_t>(i), static_cast<int64_t>(n)),
+                thirds[n - 1][i]);
+    }
+  }
+  const std::vector<LabelledScore> scored = {
+      {.score = 0.75, .label = 1, .third = 0},
+      {.score = 0.25, .label = 1, .third = 2},
+      {.score = 0.25, .label = 0, .third = 2}};
+  const auto parts = MeasureThirds(scored);
+  EXPECT_EQ(parts[0].labels, 1);
+  EXPECT_NEAR(parts[0].ece, 0.25, 1e-12);
+  EXPECT_EQ(parts[1].labels, 0);
+  EXPECT_TRUE(std::isnan(parts[1].ece));
+  // One bin of mean score .25 and mean label .5.
+  EXPECT_NEAR(parts[2].ece, 0.25, 1e-12);
+  EXPECT_NEAR(parts[2].brier, (0.75 * 0.75 + 0.25 * 0.25) / 2, 1e-12);
+  // A curve keeps the third.
+  const LevelCalibration curve{.level = "step", .slope = 2};
+  EXPECT_EQ(Calibrated(curve, scored)[1].third, 2);
+}
+
 }  // namespace
 }  // namespace espalier

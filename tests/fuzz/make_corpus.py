@@ -343,6 +343,22 @@ CHATML = ("{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + "
           "{% endif %}")
 
 
+def reward_models():
+    """The shipped formats, without their comments, and calibration curves."""
+    folder = os.path.join(ROOT, "models", "reward", "formats")
+    for name in sorted(os.listdir(folder)):
+        lines = text_of(os.path.join(folder, name)).splitlines(keepends=True)
+        seed("reward_format", name.removesuffix(".textproto"),
+             "".join(line for line in lines if not line.startswith("#")))
+    seed("calibration", "slopes",
+         'level { name: "step" slope: 0.83 intercept: 0.12 labels: 900 }\n'
+         'level { name: "window2" slope: 1.5 intercept: -2e-3 }\n')
+    seed("calibration", "points",
+         'level { name: "path" score: [0.1, 0.4, 0.95] '
+         'probability: [0.05, 0.5, 0.5] labels: 900 }\n'
+         'level { name: "outcome" score: 0.5 probability: 1 }\n')
+
+
 def chat_templates():
     tail = "{{ '<think>\\n\\n</think>\\n\\n' }}{% else %}{{ '<think>\\n' }}"
     system = "{{ '<|im_start|>system\\nBe kind.<|im_end|>\\n' }}"
@@ -522,6 +538,11 @@ def words():
             names |= set(re.findall(r'"[A-Za-z_][\w .-]{1,40}"', text))
             names |= set(re.findall(r"[a-z]+(?:\.[a-z_0-9]+)+", text))
         found[target] = sorted(names)[:300] + NUMBERS
+    for target in ("reward_format", "calibration"):
+        names = set()
+        for text in seeds_of(target):
+            names |= set(re.findall(r"[A-Za-z_]\w{2,}(?: ?\{|:)?", text))
+        found[target] = sorted(names)[:300] + NUMBERS
     folder = os.path.join(ROOT, "tests", "fuzz", "words")
     os.makedirs(folder, exist_ok=True)
     for target, list_of_words in found.items():
@@ -544,6 +565,7 @@ def main():
     try:
         checkpoints(work)
         tokenizers()
+        reward_models()
         chat_templates()
         answers()
         sets()

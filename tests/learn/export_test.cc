@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "base/executor.h"
+#include "base/files.h"
 #include "base/random.h"
 #include "gtest/gtest.h"
 #include "models/checkpoint/safetensors.h"
 #include "models/differentiable/load_net.h"
 #include "models/pages/page_pool.h"
 #include "models/trunk/trunk.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {
@@ -73,6 +75,36 @@ TEST_F(Export, FileHasHuggingFaceNamesAndShapes) {
   EXPECT_EQ(shape("model.layers.0.mlp.down_proj.weight"), "[64, 96]");
   EXPECT_EQ(shape("reward_head.weight"), "[2, 64]");
   EXPECT_EQ(shape("reward_head.bias"), "[2]");
+}
+
+TEST_F(Export, AClassifierHasTheNamesAndShapesOfTrl) {
+  TrunkConfig config = TinyConfig();
+  config.tied_embeddings = false;
+  config.reward_outputs = {Level::kStep};
+  const auto net = net::LlamaNet::Create(config, 5).value();
+  ASSERT_TRUE(ExportClassifier(*net, "{}", folder_).ok());
+  const auto file = SafetensorsFile::Open(folder_ + "/model.safetensors");
+  ASSERT_TRUE(file.ok()) << file.status();
+  // 9 tensors per layer, embedding, final norm, and the head's two.
+  EXPECT_EQ(file->tensors().size(), 2u * 9 + 4);
+  EXPECT_TRUE(file->tensors().contains("model.norm.weight"));
+  EXPECT_FALSE(file->tensors().contains("lm_head.weight"));
+  EXPECT_EQ(ShapeText(file->tensors().at("score.weight").shape), "[2, 64]");
+  EXPECT_EQ(ShapeText(file->tensors().at("score.bias").shape), "[2]");
+  const auto json =
+      nlohmann::json::parse(ReadFile(folder_ + "/config.json").value());
+  EXPECT_EQ(json["architectures"].dump(), R"(["LlamaForTokenClassification"])");
+  EXPECT_EQ(json["num_labels"], 2);
+  EXPECT_EQ(json["id2label"].size(), 2u);
+  EXPECT_FALSE(json.contains("espalier_heads"));
+  // The difference of the rows is the one output's weight.
+  const std::vector<float> rows = file->Floats("score.weight").value();
+  const at::Tensor weight =
+      net->Parameter("reward_head.weight").value().to(at::kBFloat16);
+  for (int64_t i = 0; i < 64; ++i) {
+    const auto at = static_cast<size_t>(i);
+    EXPECT_EQ(rows[64 + at] - rows[at], weight[0][i].item<float>());
+  }
 }
 
 TEST_F(Export, NetWithoutRewardHeadCanBeGivenOne) {

@@ -200,6 +200,10 @@ TEST(ObjectiveTest, ValuesByHand) {
   OneToken low;  // ratio .5, advantage < 0: clipped at .8
   low.Add(std::log(0.5f) - 1, -1, -1, -1);
   EXPECT_NEAR(low.Evaluate("grpo").loss, 0.8, 1e-6);
+  OneToken step;  // a step's advantage in place of the response's
+  step.Add(std::log(1.5f) - 1, -1, -1, 1);
+  step.group[0].advantages = {0, -1};
+  EXPECT_NEAR(step.Evaluate("grpo", &gradients).loss, 1.5, 1e-6);
   OneToken kl;  // reference twice as likely: k3 = 2 - ln 2 - 1
   kl.Add(-1, std::log(2.0f) - 1, -1, 0);
   EXPECT_NEAR(kl.Evaluate("grpo:kl=1").kl, 1 - std::log(2), 1e-6);

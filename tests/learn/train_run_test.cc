@@ -18,146 +18,11 @@
 #include "nlohmann/json.hpp"
 #include "src/learn/trainer.h"
 #include "src/trace/run_db.h"
+#include "tests/learn/train_run_fixture.h"
 #include "tests/trace/labels/small_tree.h"
 
 namespace espalier {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr char kModel[] = "models/zoo/countdown-base";
-constexpr char kQuestion[] = "Use 2, 3 and 4 once each with + - * / to make 9.";
-
-class TrainRunTest : public testing::Test {
- protected:
-  TrainRunTest() {
-    std::string name = (fs::temp_directory_path() / "train_XXXXXX").string();
-    folder_ = mkdtemp(name.data());
-    std::ofstream policy(Path("policy.jsonl"));
-    std::ofstream reward(Path("reward.jsonl"));
-    for (int i = 1; i <= 24; ++i) {
-      const int a = i, b = i % 7 + 1;
-      const std::string prompt = absl::StrCat(a, " ", b, " > ", a + b, "\n");
-      const std::string right =
-          absl::StrCat(a, "+", b, "=", a + b, " : ", a + b, "\n");
-      policy << nlohmann::json{{"prompt", prompt}, {"completion", right}}.dump()
-             << "\n";
-      reward << nlohmann::json{{"prompt", prompt},
-                               {"completions", {right, "give up\n"}},
-                               {"values", {1.0, i % 2 == 0 ? 0.0 : 0.25}}}
-                    .dump()
-             << "\n";
-    }
-  }
-  ~TrainRunTest() override { fs::remove_all(folder_); }
-  std::string Path(const std::string& name) const {
-    return (folder_ / name).string();
-  }
-
-  // Without the contamination check, which is tested separately.
-  TrainRunOptions Policy(const std::string& out) const {
-    return {.model = kModel,
-            .data = Path("policy.jsonl"),
-            .out = Path(out),
-            .train_data = {.contamination = {.off = true}},
-            .epochs = 4,
-            .batch_tokens = 150,
-            .learning_rate = 1e-3,
-            .save_every = 3};
-  }
-  TrainRunOptions Reward(const std::string& out) const {
-    TrainRunOptions options = Policy(out);
-    options.data = Path("reward.jsonl");
-    options.objective = "bce";
-    return options;
-  }
-
-  // A run with one search: one right answer drawn three times and a wrong one.
-  SmallTree MakeDatabase() const {
-    auto db = RunDb::Open(Path("run.db"), Sqlite::kCreate).value();
-    const int64_t run =
-        db->AddRun({.kind = "generate", .config = "{}"}).value();
-    const GradedProblem problem{{"countdown:3/1/0", "countdown:3", kQuestion},
-                                {}};
-    const int64_t id =
-        db->AddProblem(problem, "countdown:3", "countdown").value();
-    const SearchRow search = db->BeginSearch(run, id, 0).value();
-    SmallTree tree;
-    tree.Add(tree.Add(0, "2+3=5 : 4 5\n"), "= 9\n", NodeVerdict::kCorrect, 3);
-    tree.Add(0, "= 8\n", NodeVerdict::kWrong);
-    // One token per byte, unlike the tokenizer.
-    for (int32_t& token : tree.tree.tokens) token %= 256;
-    EXPECT_TRUE(
-        db->FinishSearch(search.search_id, {}, true, tree.tree, {}).ok());
-    EXPECT_TRUE(db->Commit().ok());
-    return tree;
-  }
-
-  // A database with one search for each tree; `tokenizer` is what it records of
-  // the model.
-  std::string Database(const std::string& name,
-                       const std::vector<SmallTree>& trees,
-                       const std::string& tokenizer = "") const {
-    auto db = RunDb::Open(Path(name), Sqlite::kCreate).value();
-    const int64_t run = db->AddRun({.kind = "generate",
-                                    .config = "{}",
-                                    .model = "other-model",
-                                    .tokenizer_hash = tokenizer})
-                            .value();
-    for (size_t i = 0; i < trees.size(); ++i) {
-      const GradedProblem problem{
-          {absl::StrCat("countdown:3/1/", i), "countdown:3",
-           absl::StrCat("Use 2, 3 and ", i + 4, " to reach 9.")},
-          {}};
-      const int64_t id =
-          db->AddProblem(problem, "countdown:3", "countdown").value();
-      const SearchRow search = db->BeginSearch(run, id, 0).value();
-      EXPECT_TRUE(
-          db->FinishSearch(search.search_id, {}, true, trees[i].tree, {}).ok());
-    }
-    EXPECT_TRUE(db->Commit().ok());
-    return Path(name);
-  }
-
-  // A copy of the model with one number in config.json changed.
-  std::string ModelWith(const std::string& name, const std::string& key,
-                        int value) const {
-    fs::copy(kModel, Path(name));
-    auto config =
-        nlohmann::json::parse(ReadFile(Path(name) + "/config.json").value());
-    config[key] = value;
-    EXPECT_TRUE(
-        WriteFileAtomic(Path(name) + "/config.json", config.dump()).ok());
-    return Path(name);
-  }
-
-  // Expects an error that contains `word`, and no files left behind.
-  void Refused(const TrainRunOptions& options, const std::string& word) const {
-    FilterLog log;
-    const auto report = TrainModel(options, nullptr, log);
-    EXPECT_FALSE(report.ok()) << word;
-    EXPECT_NE(report.status().message().find(word), std::string::npos)
-        << word << ": " << report.status();
-    EXPECT_FALSE(fs::exists(options.out)) << word;
-    EXPECT_FALSE(fs::exists(options.out + ".work")) << word;
-  }
-
-  // Losses, by step.
-  std::vector<double> Losses(const std::string& out) const {
-    std::vector<double> losses;
-    const std::string text =
-        ReadFile(Path(out + ".work/metrics.jsonl")).value();
-    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
-      if (line.empty()) continue;
-      const auto json = nlohmann::json::parse(line.begin(), line.end());
-      EXPECT_EQ(json["step"], losses.size() + 1);
-      losses.push_back(json["loss"]);
-    }
-    return losses;
-  }
-
-  fs::path folder_;
-};
 
 // The share of a training's tokens that were computed.
 double Computed(const std::string& work) {
@@ -220,17 +85,6 @@ TEST_F(TrainRunTest, RewardValuesAreLearned) {
   const double floor = 0.25 * -(0.25 * std::log(0.25) + 0.75 * std::log(0.75));
   EXPECT_LT(report->last_loss, 0.6 * report->first_loss);
   EXPECT_GT(report->last_loss, 0.5 * floor);
-}
-
-// Labels of a level at the tokens that have one.
-std::vector<float> LabelsOf(const TrainData& data, Level level) {
-  std::vector<float> labels;
-  for (const SequenceGroup& group : data.groups) {
-    for (const float label : group[0].sequence.labels[level]) {
-      if (!std::isnan(label)) labels.push_back(label);
-    }
-  }
-  return labels;
 }
 
 TEST_F(TrainRunTest, LevelsOfADatabaseComeFromItsVerifierAndItsEnds) {
@@ -344,13 +198,15 @@ TEST_F(TrainRunTest, ALevelWithoutLabelsIsRefused) {
 // Stops after every step and changes the number of threads.
 TEST_F(TrainRunTest, StoppedAtEveryStepItEndsWithTheSameWeightsAndLosses) {
   FilterLog log;
-  for (const auto& [reward, rank] :
-       {std::pair(false, 0), {true, 0}, {false, 4}, {true, 4}}) {
+  for (const auto& [reward, rank, ensemble] :
+       {std::tuple(false, 0, 1), {true, 0, 1}, {false, 4, 1}, {true, 4, 3}}) {
     const std::string name = absl::StrCat(reward ? "r" : "p", rank);
     const std::string whole = name + "w", broken = name + "b";
-    const auto options = [&](const std::string& out) {
+    const auto options = [&, rank = rank, reward = reward,
+                          ensemble = ensemble](const std::string& out) {
       TrainRunOptions run = reward ? Reward(out) : Policy(out);
       run.lora.rank = rank;
+      run.ensemble = ensemble;
       return run;
     };
     ASSERT_TRUE(TrainModel(options(whole), nullptr, log).ok());
@@ -527,15 +383,33 @@ TEST_F(TrainRunTest, WrongInputIsNamed) {
     std::ofstream(options.data) << line << "\n";
     refused(options, "bad.jsonl:1");
   }
-  // TRL's stepwise lines, Math-Shepherd, ProcessBench, PRM800K.
+  // Published formats among lines of another one.
   for (const char* line :
        {"{\"prompt\":\"a\",\"completions\":[\"b\"],\"labels\":[true]}",
         "{\"input\":\"a\",\"label\":\"b\",\"task\":\"GSM8K\"}",
         "{\"problem\":\"a\",\"steps\":[\"b\"],\"label\":-1}",
         "{\"question\":{\"problem\":\"a\"},\"label\":{\"steps\":[]}}"}) {
-    std::ofstream(options.data) << line << "\n";
-    refused(options, "espalier steps --set FILE --out LINES");
+    std::ofstream(options.data)
+        << "{\"prompt\":\"a\",\"completions\":[\"b\\n\"],\"values\":[1]}\n"
+        << line << "\n";
+    refused(options, "bad.jsonl:2");
+    refused(options, "into a file of");
   }
+  options = Policy("out");
+  options.held_out = 0.5;
+  refused(options, "--held-out: is for reward models");
+  options = Reward("out");
+  options.held_out = 1;
+  refused(options, "--held-out 1");
+  options.held_out = 0;
+  options.patience = 2;
+  refused(options, "--patience 2");
+  options = Reward("out");
+  options.format = "trl";
+  options.train_data.levels = kStepAndPath;
+  refused(options, "one level, step or path");
+  options.format = "qwen";
+  refused(options, "--format qwen");
 }
 
 // Searches that an objective cannot learn from.
@@ -565,7 +439,7 @@ TEST_F(TrainRunTest, SearchesThatTeachNothingAreRefusedWithARemedy) {
   TrainRunOptions options = Policy("out");
   options.data = alike;
   options.objective = "grpo";
-  options.train_data.min_std = 0;
+  options.train_data.groups.min_std = 0;
   Refused(options, "every advantage is 0");
   const std::string failed = Database("failed.db", {wrong});
   refused(failed, "sft", "no response to imitate", "search easier problems");
@@ -762,7 +636,7 @@ TEST_F(TrainRunTest, PairsAndGroupsOfADatabase) {
     }
   }
   EXPECT_EQ(advantages, (std::vector<float>{0.25f, 0.25f, 0.25f, -0.75f}));
-  options.min_std = 0.5f;
+  options.groups.min_std = 0.5f;
   EXPECT_FALSE(
       LoadTrainData(Path("run.db"), options, *tokenizer, 511, log).ok());
 }

@@ -119,7 +119,8 @@ TEST(TreeScoreTest, IsTheRulesValueInEveryMethod) {
   int changed = 0;
   for (const char* method :
        {"puct", "uct", "best_first", "tot_bfs", "ab_mcts_a", "mctsr",
-        "mcts_star", "vm_mcts", "td_mcts", "rap", "astar", "frontier"}) {
+        "mcts_star", "vm_mcts", "td_mcts", "rap", "astar", "frontier", "beam",
+        "tot_dfs", "guided", "dvts", "lookahead", "particle"}) {
     for (const auto& [options, level, aggregate] :
          {std::tuple(":level=window2", Level::kWindow2, Aggregate::kLast),
           std::tuple(":level=outcome:aggregate=min", Level::kOutcome,

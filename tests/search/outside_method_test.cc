@@ -20,7 +20,7 @@ struct NoOptions {
 
 // What the project's own `greedy` does.
 Co<> Greedy(MethodContext& search, const NoOptions&) {
-  uint32_t node = kRootNode;
+  uint32_t node = kRoot;
   while (!search.tree().terminal(node) && !search.ShouldStop()) {
     const std::vector<uint32_t> steps =
         co_await search.Expand(node, {.temperature = 0});
@@ -64,7 +64,7 @@ Co<uint32_t> BestStep(MethodContext& search, uint32_t node, int width) {
 }
 
 Co<> Worker(MethodContext& search, const StepsOptions& options, float* best) {
-  uint32_t node = kRootNode;
+  uint32_t node = kRoot;
   while (!search.tree().terminal(node) && !search.ShouldStop()) {
     const uint32_t next = co_await BestStep(search, node, options.width);
     if (next == node) co_return;
@@ -97,7 +97,7 @@ struct ThrowOptions {
   void Visit(OptionVisitor& v) { v.Flag("on", &on, "whether to throw"); }
 };
 Co<> Throws(MethodContext& search, const ThrowOptions& options) {
-  const std::vector<uint32_t> steps = co_await search.Expand(kRootNode, {});
+  const std::vector<uint32_t> steps = co_await search.Expand(kRoot, {});
   if (options.on) throw std::runtime_error("no such luck");
   if (!steps.empty()) search.Offer(steps[0], 0);
 }

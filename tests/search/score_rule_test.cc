@@ -236,5 +236,30 @@ TEST(ScoreRuleTest, ALevelSetHoldsWhatWasPutIn) {
   EXPECT_EQ(WindowLevel(4), Level::kWindow4);
 }
 
+TEST(ScoreRuleTest, LowerScoresAreTheMeanLessTheSpread) {
+  StepScores scores{.step = 0.75f, .path = 0.25f};
+  scores.windows[1] = 0.5f;
+  scores.spread_of(Level::kStep) = 0.125f;
+  scores.spread_of(Level::kPath) = 0.25f;
+  scores.spread_of(Level::kOutcome) = 0.5f;
+  const StepScores lower = LowerScores(scores, 2);
+  EXPECT_EQ(lower.step, 0.5f);
+  EXPECT_EQ(lower.path, 0);  // .25 - .5
+  EXPECT_EQ(lower.windows[1], 0.5f);
+  EXPECT_TRUE(std::isnan(lower.outcome));
+  EXPECT_EQ(lower.spread, StepScores().spread);
+  EXPECT_EQ(LowerScores(scores, 0).path, 0.25f);
+}
+
+TEST(ScoreRuleTest, ASpreadIsNoLevel) {
+  EXPECT_FALSE(kStepAndPath.spread());
+  const LevelSet set = LevelSet(Level::kStep).WithSpread() | Level::kPath;
+  EXPECT_TRUE(set.spread());
+  EXPECT_FALSE(set == kStepAndPath);
+  EXPECT_EQ(set.first(), Level::kPath);
+  EXPECT_EQ(LevelNames(set), LevelNames(kStepAndPath));
+  EXPECT_TRUE(LevelSet().WithSpread().empty());
+}
+
 }  // namespace
 }  // namespace espalier

@@ -97,6 +97,16 @@ class CalibrateTest(ProgramTest):
             self.assertEqual(set(levels), {"step", "path"})
             for level in levels.values():
                 self.assertGreater(level["held_out"], 0)
+                thirds = level["thirds"]
+                self.assertEqual(len(thirds), 3)
+                self.assertEqual(sum(part["labels"] for part in thirds),
+                                 level["held_out"])
+                # The Brier score of all is the mean over the thirds' labels.
+                for when in ("before", "after"):
+                    brier = sum(part["labels"] * part[when]["brier"]
+                                for part in thirds) / level["held_out"]
+                    self.assertAlmostEqual(brier, level[when]["brier"],
+                                           places=9)
                 for figure in ("ece", "brier"):
                     self.assertLess(level["after"][figure], 0.5)
             with open(out, encoding="utf-8") as handle:
@@ -145,6 +155,22 @@ class CalibrateTest(ProgramTest):
         counts = [sum(level[part] for part in ("fitted_on", "held_out"))
                   for level in (levels["step"], levels["path"])]
         self.assertEqual(counts, [2 * 40 + 20, 2 * 60])
+        # Of two steps the second is in the middle third, of three the last
+        # two are in the middle and the last.
+        longer = self.path("longer.jsonl", "".join(
+            json.dumps({**row, "problem": "Now: " + row["problem"], "steps": [
+                *row["steps"], "So."] if k < 20 else row["steps"]}) + "\n"
+            for k, row in enumerate(rows)))
+        result = run("calibrate", "--steps", path, "--measure-on", longer,
+                     "--kind", "isotonic", "--reward-model", STORIES, "--out",
+                     "-", "--json",
+                     self.path("thirds.json"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("thirds.json"), encoding="utf-8") as handle:
+            other = json.load(handle)["levels"]["path"]["measured_on"]
+        self.assertEqual([part["labels"] for part in other["thirds"]],
+                         [60, 60, 20])
+        self.assertIn(" middle", result.stderr)
         # bench-reward reads the curve, too.
         raw, curved = self.path("raw.jsonl"), self.path("curved.jsonl")
         self.assertEqual(run("bench-reward", "--processbench", path,

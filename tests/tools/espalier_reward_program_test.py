@@ -206,8 +206,23 @@ verdict {
         solved = run("solve", STORY, "--model", STORIES, *flags, "--search",
                      "beam", "--budget-verdict-tokens", "20", "--json")
         got = json.loads(solved.stdout)
-        self.assertIn("20 verdict tokens", got["stop_reason"])
-        self.assertGreaterEqual(got["verdict_tokens"], 20)
+        self.assertIn("verdict tokens", got["stop_reason"])
+        self.assertGreater(got["verdict_tokens"], 0)
+        self.assertLessEqual(got["verdict_tokens"], 20)
+        # What was written is recorded, and a replay reserves the same.
+        with sqlite3.connect(whole) as db:
+            least, = db.execute("SELECT min(verdict_tokens) FROM searches "
+                                "WHERE nodes > 1").fetchone()
+        self.assertGreater(least, 0)
+        few = self.path("few.db")
+        command[3] = few
+        subprocess.run(command + ["--budget-verdict-tokens", "40"], check=True,
+                       stdout=subprocess.DEVNULL)
+        with sqlite3.connect(few) as db:
+            most, = db.execute("SELECT max(verdict_tokens) FROM searches"
+                               ).fetchone()
+        self.assertTrue(0 < most <= 40, most)
+        self.assertIn("6 identical", run("replay", few).stdout)
 
     def test_two_models_are_compared(self):
         flags = ["--reward-model", STORIES, "--reward-format",

@@ -204,6 +204,98 @@ class TrainTest(LearnTest):
         self.assertFalse(os.path.exists(self.path("out.work")))
 
 
+class TrainOnStepFilesTest(LearnTest):
+    """Files of solutions with labelled steps, as published."""
+
+    def sums(self):
+        """Questions with two steps, of which every third is wrong."""
+        for a in range(1, 61):
+            wrong = a % 3 == 0
+            yield (f"What is {a} + 4 + 1?", [
+                f"{a} + 4 = {a + 4}",
+                f"{a + 4} + 1 = {0 if wrong else a + 5}"], [True, not wrong])
+
+    def stepwise(self):
+        return self.path("trl.jsonl", "".join(
+            json.dumps({"prompt": question, "completions": steps,
+                        "labels": labels}) + "\n"
+            for question, steps, labels in self.sums()))
+
+    def shepherd(self):
+        lines = ""
+        for question, steps, labels in self.sums():
+            texts = [f"Step {i + 1}: {step} "
+                     for i, step in enumerate(steps)]
+            lines += json.dumps({
+                "input": question + " " + "\n".join(
+                    text + "ки" for text in texts),
+                "label": question + " " + "\n".join(
+                    text + "-+"[label] for text, label in zip(texts, labels)),
+                "task": "GSM8K"}) + "\n"
+        return self.path("shepherd.jsonl", lines)
+
+    def train(self, data, out, *more):
+        result = run("train", "reward", "--model", BASE, "--data", data,
+                     "--out", self.path(out), "--batch-tokens", "500",
+                     "--epochs", "3", "--held-out", "0.3",
+                     "--no-contamination-check", "--json",
+                     self.path(out + ".json"), *more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path(out + ".json"), encoding="utf-8") as handle:
+            report = json.load(handle)
+        self.assertLess(report["last_loss"], report["first_loss"])
+        self.assertIn("held out: ", result.stdout)
+        return report
+
+    def test_trl_and_math_shepherd_files_train_end_to_end(self):
+        trl, shepherd = self.stepwise(), self.shepherd()
+        report = self.train(trl, "classifier", "--format", "trl", "--levels",
+                            "step")
+        held = report["held_out"]
+        self.assertGreater(held["step_auc"], 0.6)
+        self.assertEqual(len(held["step_auc_by_step"]), 2)
+        # A search reads the folder as TRL's, with the figures of the training.
+        told = run("doctor", "--model", self.path("classifier"))
+        self.assertIn("trl", told.stdout)
+        measured = run("bench-reward", "--processbench", trl, "--reward-model",
+                       self.path("classifier"), "--json")
+        self.assertEqual(measured.returncode, 0, measured.stderr)
+        heads = self.train(shepherd, "heads", "--levels", "path,step",
+                           "--patience", "2")
+        self.assertIn("path_ece", heads["held_out"])
+        with open(self.path("heads/config.json"), encoding="utf-8") as handle:
+            config = json.load(handle)
+        # No step follows a wrong one, so both levels have the same labels.
+        self.assertEqual(config["espalier_heads"]["reward"], ["path+step"])
+        plotted = run("report", self.path("heads.work"), "--metric",
+                      "held_out_loss", "--metric", "held_out_path_auc",
+                      "--metric", "held_out_path_ece")
+        self.assertEqual(plotted.returncode, 0, plotted.stderr)
+        for name in ("loss", "path_auc", "path_ece"):
+            self.assertIn("held_out_" + name, plotted.stdout)
+
+    def test_wrong_input(self):
+        trl = self.stepwise()
+
+        def refused(data, *more, words):
+            result = run("train", "reward", "--model", BASE, "--data", data,
+                         "--out", self.path("out"),
+                         "--no-contamination-check", *more)
+            self.refused(result, *words)
+            self.assertFalse(os.path.exists(self.path("out.work")))
+
+        refused(trl, "--levels", "outcome",
+                words=["no labels for the level outcome"])
+        refused(trl, "--objective", "pairwise", words=["--objective bce"])
+        refused(trl, "--format", "trl", "--levels", "step,path",
+                words=["one level"])
+        refused(trl, "--format", "tlr", words=["--format"])
+        refused(trl, "--patience", "2", words=["--held-out"])
+        refused(trl, "--task", "q", words=['"q'])
+        refused(trl, "--prompt", "instrct", words=['"instruct"'])
+        refused(trl, "--consensus", words=["run database"])
+
+
 class TrainUsageTest(LearnTest):
 
     def train(self, *more):

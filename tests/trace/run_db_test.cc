@@ -60,12 +60,19 @@ int64_t Fill(RunDb& db) {
                                 .tokens = last,
                                 .terminal = true});
   tree.step(b).answer = tree.InternAnswer("42");
+  tree.SetScores(b, {.step = 0.5f,
+                     .path = 0.25f,
+                     .outcome = 0.75f,
+                     .windows = {StepScores::kNone, 0.125f, 1}});
   const StoredTree stored = ToStored(
       tree,
       {{NodeVerdict::kNotAsked, NodeVerdict::kNotAsked, NodeVerdict::kCorrect}},
       {});
-  SearchResult result{
-      .answer = "42", .stage = AnswerStage::kTree, .tokens = 3, .nodes = 3};
+  SearchResult result{.answer = "42",
+                      .stage = AnswerStage::kTree,
+                      .tokens = 3,
+                      .verdict_tokens = 11,
+                      .nodes = 3};
   EXPECT_TRUE(db.FinishSearch(search.search_id, result, true, stored, {}).ok());
   EXPECT_TRUE(db.AddSolution(problem, run, {"6*7=42\n= 42", -0.5, 3}).ok());
   EXPECT_TRUE(db.Commit().ok());
@@ -87,6 +94,7 @@ TEST_F(RunDbTest, WhatIsWrittenIsReadByAnotherConnection) {
   EXPECT_EQ(searches[0].seed, 7u);
   EXPECT_EQ(searches[0].correct, true);
   EXPECT_EQ(Count(**reader, "searches WHERE stage = 'tree'"), 1);
+  EXPECT_EQ(Count(**reader, "searches WHERE verdict_tokens = 11"), 1);
   const StoredTree tree = (*reader)->LoadTree(search).value();
   EXPECT_EQ(tree.Response(2), "6*7=42\n= 42");
   EXPECT_EQ(tree.nodes[2].verdict, NodeVerdict::kCorrect);
@@ -309,7 +317,8 @@ TEST_F(RunDbTest, TreeNodesAreRows) {
   ASSERT_TRUE(AddTreeNodes(*db).ok());
   auto s = db->sqlite().Prepare(absl::StrCat(
       "SELECT node, parent, depth, kind, text, answer, verdict, tokens, "
-      "step_score FROM tree_nodes(",
+      "step_score, outcome_score, window2_score, window3_score, "
+      "window4_score FROM tree_nodes(",
       search, ") WHERE node > 0"));
   ASSERT_TRUE(s.ok()) << s.status();
   ASSERT_TRUE(s->Step().value());
@@ -318,13 +327,20 @@ TEST_F(RunDbTest, TreeNodesAreRows) {
   EXPECT_EQ(s->Text(4), "6*7=42\n");
   EXPECT_TRUE(s->IsNull(5));
   EXPECT_TRUE(s->IsNull(6));
-  EXPECT_TRUE(s->IsNull(8));  // not scored
+  for (int column = 8; column <= 12; ++column) {
+    EXPECT_TRUE(s->IsNull(column));  // not scored
+  }
   ASSERT_TRUE(s->Step().value());
   EXPECT_EQ(s->Int(2), 2);
   EXPECT_EQ(s->Text(3), "answer");
   EXPECT_EQ(s->Text(5), "42");
   EXPECT_EQ(s->Text(6), "correct");
   EXPECT_EQ(s->Int(7), 1);
+  EXPECT_EQ(s->Real(8), 0.5);
+  EXPECT_EQ(s->Real(9), 0.75);
+  EXPECT_TRUE(s->IsNull(10));
+  EXPECT_EQ(s->Real(11), 0.125);
+  EXPECT_EQ(s->Real(12), 1);
   EXPECT_FALSE(s->Step().value());
   // Joined to searches, and for a search that does not exist.
   auto joined = db->sqlite().Prepare(

@@ -134,6 +134,9 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
   log.push_back(
       {.number = 41, .kind = RequestKind::kEvaluate, .nodes = {1, 2}});
   log.back().completion.scores = {{0.5f, 0.25f}, {std::nanf(""), 1}};
+  StepScores& spread = log.back().completion.scores[1];
+  spread.spread_of(Level::kPath) = 0.125f;
+  spread.spread_of(Level::kWindow4) = 0.25f;
   log.push_back({.number = 42, .kind = RequestKind::kVerify, .nodes = {3}});
   log.back().completion.correct = true;
   log.push_back({.number = 43, .stop_reason = "time limit of 3 s"});
@@ -151,6 +154,10 @@ TEST(StoredTreeTest, LogEntriesComeBack) {
     EXPECT_EQ(a.nodes, b.nodes);
     EXPECT_EQ(a.stop_reason, b.stop_reason);
     EXPECT_EQ(a.completion.correct, b.completion.correct);
+    ASSERT_EQ(a.completion.scores.size(), b.completion.scores.size());
+    for (size_t k = 0; k < a.completion.scores.size(); ++k) {
+      EXPECT_EQ(a.completion.scores[k].spread, b.completion.scores[k].spread);
+    }
     ASSERT_EQ(a.completion.samples.size(), b.completion.samples.size());
     for (size_t k = 0; k < a.completion.samples.size(); ++k) {
       EXPECT_EQ(a.completion.samples[k].tokens, b.completion.samples[k].tokens);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine_options.h"
 #include "nlohmann/json.hpp"
+#include "search/tree/score_rule.h"
 #include "src/engine/score_solutions.h"
 #include "src/eval/best_of_n.h"
 #include "src/eval/step_benchmark.h"
@@ -39,16 +41,20 @@ struct BenchRewardFlags {
   std::vector<std::string> subsets;
   int64_t limit = 0;
   std::string task;
-  std::string level = "step";
+  std::optional<std::string> level;
   bool difference = false;
-  double threshold = 0.5;
+  std::optional<double> threshold;
   std::string tune_on;
-  int64_t run = 0;
-  uint64_t seed = 0;
+  std::optional<int64_t> run;
+  std::optional<uint64_t> seed;
   std::string out;
   JsonOutput json;
 
   bool replay() const { return !samples.empty(); }
+  // Requires a level that exists.
+  Level Read() const {
+    return level ? ParseLevel(*level).value() : Level::kStep;
+  }
 };
 
 absl::Status CheckFlags(const BenchRewardFlags& flags) {
@@ -74,9 +80,11 @@ absl::Status CheckFlags(const BenchRewardFlags& flags) {
         "--calibration: makes probabilities of a model's scores; name it by "
         "--reward-model, or leave it out");
   }
+  // What a mode has no use for is not passed over in silence.
   if (flags.replay()) {
     const std::pair<const char*, bool> others[] = {
         {"--scores", !flags.scores.empty()},
+        {"--threshold", flags.threshold.has_value()},
         {"--subset", !flags.subsets.empty()},
         {"--tune-on", !flags.tune_on.empty()},
         {"--out", !flags.out.empty()},
@@ -85,6 +93,26 @@ absl::Status CheckFlags(const BenchRewardFlags& flags) {
       if (given) errors.Add(absl::StrCat(name, ": is not for --samples"));
     }
   }
+  if (!flags.replay() && sources == 1) {
+    if (flags.run) errors.Add("--run: is for --samples, a run database");
+    if (flags.seed) {
+      errors.Add("--seed: is for --samples, whose sets of responses are drawn");
+    }
+  }
+  if (!model && flags.replay() && !flags.task.empty()) {
+    errors.Add("--task: is the prompt of a model; name it by --reward-model");
+  }
+  if (!model && !flags.scores.empty()) {
+    const std::pair<const char*, bool> others[] = {
+        {"--level", flags.level.has_value()}, {"--task", !flags.task.empty()}};
+    for (const auto& [name, given] : others) {
+      if (given) {
+        errors.Add(absl::StrCat(
+            name, ": is not for --scores, which has one score per step"));
+      }
+    }
+  }
+  if (flags.level) errors.Add(UsageError(ParseLevel(*flags.level).status()));
   errors.AddAsIs(CheckRewardFormat(flags.models));
   errors.AddAsIs(flags.json.Check());
   if (!flags.out.empty()) {
@@ -184,7 +212,7 @@ absl::StatusOr<std::vector<StepValues>> ScoreAll(
           return;
         }
         for (const StepScores& one : *scores) {
-          values[i].push_back(flags.level == "path" ? one.path : one.step);
+          values[i].push_back(one[flags.Read()]);
         }
       }));
   progress.Finish();
@@ -242,7 +270,7 @@ void TakeDifferences(std::vector<StepValues>& all) {
 absl::StatusOr<ThresholdOrigin> FindThreshold(
     const BenchRewardFlags& flags, SolutionScorer* model,
     const Solutions& solutions, const std::vector<StepValues>& values) {
-  ThresholdOrigin origin{.threshold = flags.threshold};
+  ThresholdOrigin origin{.threshold = flags.threshold.value_or(0.5)};
   if (flags.tune_on.empty()) return origin;
   origin.tuned_on = flags.tune_on;
   const std::vector<std::string> groups = GroupsOf(solutions);
@@ -332,8 +360,10 @@ absl::Status MeasureSamples(const BenchRewardFlags& flags,
   ESP_ASSIGN_OR_RETURN(
       RecordedSamples recorded,
       ReadSamplesFile(flags.samples, {.texts = model != nullptr,
-                                      .path = flags.level == "path",
-                                      .run = flags.run}));
+                                      .level = flags.level
+                                                   ? std::optional(flags.Read())
+                                                   : std::nullopt,
+                                      .run = flags.run.value_or(0)}));
   if (recorded.not_graded > 0) {
     std::fprintf(stderr, "%lld responses without a verdict are left out\n",
                  static_cast<long long>(recorded.not_graded));
@@ -369,7 +399,7 @@ absl::Status MeasureSamples(const BenchRewardFlags& flags,
       problems[p].samples[k].scores = std::move(values[i]);
     }
   }
-  const ReplayReport report = ReplayBestOfN(problems, flags.seed);
+  const ReplayReport report = ReplayBestOfN(problems, flags.seed.value_or(0));
   std::fprintf(flags.json.report(), "%s\n%s", Printable(flags.samples).c_str(),
                Printable(ReplayText(report)).c_str());
   return flags.json.Write(ReplayJson(report));
@@ -380,6 +410,7 @@ absl::Status RunBenchReward(const BenchRewardFlags& flags) {
   std::unique_ptr<SolutionScorer> model;
   if (!flags.models.reward_model.empty()) {
     ESP_ASSIGN_OR_RETURN(model, SolutionScorer::Load(ModelsOf(flags.models)));
+    ESP_RETURN_IF_ERROR(CheckLevel("--level", flags.Read(), model->levels()));
   }
   return flags.replay() ? MeasureSamples(flags, model.get())
                         : MeasureSteps(flags, model.get());
@@ -402,8 +433,8 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
       "--samples: accuracy of best of n, weighted vote and majority.\n"
       "docs/guide/reward-models.md describes files and figures.");
   app.add_option("--processbench", flags->processbench,
-                 "Files or folders of ProcessBench; also PRM800K and "
-                 "Math-Shepherd");
+                 "Files or folders of ProcessBench; also PRM800K, "
+                 "Math-Shepherd and TRL's stepwise files");
   app.add_option("--prmbench", flags->prmbench, "A file or folder of PRMBench");
   app.add_option("--samples", flags->samples,
                  "Recorded responses: a run database, or lines {\"id\", "
@@ -422,7 +453,7 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
   CLI::Option* threshold =
       app.add_option("--threshold", flags->threshold,
                      "A step is right if its score is above this")
-          ->capture_default_str()
+          ->default_str("0.5")
           ->check(RealFrom(-std::numeric_limits<double>::max()));
   app.add_option("--tune-on", flags->tune_on,
                  "Take the threshold that is best on this subset, or on this "
@@ -432,19 +463,18 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
                "Judge a step by its score less the one before it, as PRMBench "
                "does Skywork's (with --threshold -0.05)");
   app.add_option("--level", flags->level,
-                 "Of a reward model with two levels: the score of the step, or "
-                 "of the path so far")
-      ->capture_default_str()
-      ->check(OneOf({"step", "path"}));
+                 "Which of the reward model's scores: step, path, outcome, "
+                 "window2, window3, window4")
+      ->default_str("step");
   app.add_option("--task", flags->task,
                  "Task whose prompt Espalier's own heads read. Default: qa, or "
                  "that of the run database");
   app.add_option("--run", flags->run, "Run of the database; 0: all of them")
-      ->capture_default_str()
+      ->default_str("0")
       ->check(WholeFrom(0));
   app.add_option("--seed", flags->seed,
                  "Seed of the sets of n responses that votes are taken of")
-      ->capture_default_str();
+      ->default_str("0");
   app.add_option("--out", flags->out,
                  "Write the scores, as --scores reads them");
   AddJsonOutput(app, flags->json, "the report");

@@ -1,6 +1,8 @@
 // espalier calibrate: fits the curves that make probabilities of a reward
 // model's scores, on labelled steps or on recorded searches, and measures them
 // on problems that they were not fitted on.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/parse_json.h"
 #include "base/progress.h"
 #include "base/random.h"
@@ -23,10 +26,14 @@
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine_options.h"
 #include "nlohmann/json.hpp"
+#include "search/algorithm.h"
 #include "src/engine/score_solutions.h"
 #include "src/eval/fit_calibration.h"
 #include "src/trace/labels/examples.h"
+#include "src/trace/labels/held_out.h"
+#include "src/trace/labels/level_targets.h"
 #include "src/trace/labels/reference_of.h"
+#include "src/trace/labels/solution_labels.h"
 #include "src/trace/labels/tree_labels.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/command.h"
@@ -44,7 +51,7 @@ struct CalibrateFlags {
   ModelFlags models;
   std::string task = "qa";
   std::string kind = "platt";
-  std::vector<std::string> levels = {"step", "path"};
+  std::vector<std::string> levels;  // empty: all that have scores and labels
   double held_out = 0.3;
   uint64_t seed = 0;
   std::string out;
@@ -62,15 +69,15 @@ class Collector {
   // `held_out`: the share of questions whose labels are not fitted on.
   Collector(uint64_t seed, double held_out) : seed_(seed), share_(held_out) {}
 
-  // Whether a question's labels are held out: all of them are, or none.
-  void Add(const std::string& question, const std::string& level, double score,
+  // Of a step in this third of its path. Whether a question's labels are held
+  // out: all of them are, or none.
+  void Add(const std::string& question, Level name, int third, float score,
            double label) {
     if (std::isnan(score) || std::isnan(label)) return;
-    RandomStream random(
-        StreamKey(seed_, StableHash(question), 0, Purpose::kBootstrap));
-    Parts& parts = levels_[level];
-    (random.UniformDouble() < share_ ? parts.held_out : parts.fit)
-        .push_back({score, label});
+    Parts& parts = levels_[std::string(kLevelNames[IndexOf(name)])];
+    (IsHeldOut(StableHash(question), share_, seed_) ? parts.held_out
+                                                    : parts.fit)
+        .push_back({score, label, third});
   }
   const ByLevel& levels() const { return levels_; }
 
@@ -113,21 +120,17 @@ absl::Status CheckCalibrateFlags(const CalibrateFlags& flags) {
   return errors.Status();
 }
 
-// Step: the step's label, where it has one. Path: right before the first wrong
-// step, wrong from there on.
+// Those of the solution's levels (solution_labels.h).
 void AddLabels(const LabelledSolution& solution,
                const std::vector<StepScores>& scores, Collector& into) {
-  bool known = true;
+  const std::vector<LevelLabels> labels = LabelsOfSolution(solution);
   for (size_t i = 0; i < scores.size(); ++i) {
-    const StepLabel label = solution.labels[i];
-    const bool failed = solution.first_error >= 0 &&
-                        static_cast<int>(i) >= solution.first_error;
-    known &= label != StepLabel::kUnknown || failed;
-    if (label != StepLabel::kUnknown) {
-      into.Add(solution.problem, "step", scores[i].step,
-               label == StepLabel::kWrong ? 0 : 1);
+    const int third =
+        ThirdOf(static_cast<int64_t>(i), static_cast<int64_t>(scores.size()));
+    for (size_t l = 0; l < kLevels; ++l) {
+      const auto level = static_cast<Level>(l);
+      into.Add(solution.problem, level, third, scores[i][level], labels[i][l]);
     }
-    if (known) into.Add(solution.problem, "path", scores[i].path, !failed);
   }
 }
 
@@ -187,42 +190,99 @@ absl::Status CollectSteps(const CalibrateFlags& flags,
   return absl::OkStatus();
 }
 
+// ThirdOf every node of a tree, on the longest path through it.
+std::vector<int> Thirds(const StoredTree& tree) {
+  std::vector<int64_t> depth(tree.nodes.size(), 0);
+  for (size_t node = 1; node < depth.size(); ++node) {
+    depth[node] = depth[static_cast<size_t>(tree.nodes[node].parent)] + 1;
+  }
+  std::vector<int64_t> longest = depth;
+  for (size_t node = depth.size(); node-- > 1;) {
+    int64_t& above = longest[static_cast<size_t>(tree.nodes[node].parent)];
+    above = std::max(above, longest[node]);
+  }
+  std::vector<int> thirds(depth.size(), 0);
+  for (size_t node = 1; node < depth.size(); ++node) {
+    thirds[node] = ThirdOf(depth[node] - 1, longest[node]);
+  }
+  return thirds;
+}
+
 // Exact labels where the task judges lines; else the share of right ends below
-// a node for its path, and none for its step.
+// a node for its path, and none for its step and windows. Of an outcome it is
+// always that share.
 absl::Status AddTree(const ProblemTrees& entry, const StoredTree& tree,
                      const Verifier& verifier, Collector& into) {
   const GradedProblem& graded = entry.problem;
+  const std::string& question = graded.problem.question;
   const Reference reference = ReferenceOf(graded);
   const std::vector<OutcomeCount> outcomes = CountOutcomes(tree);
+  const std::vector<int> thirds = Thirds(tree);
   for (size_t node = 1; node < tree.nodes.size(); ++node) {
     const StoredNode& stored = tree.nodes[node];
     if (stored.truncated()) continue;
+    const auto add = [&](Level level, float score, double label) {
+      into.Add(question, level, thirds[node], score, label);
+    };
+    add(Level::kOutcome, stored.outcome_score, outcomes[node].share());
     const auto verdicts =
         verifier.CheckSteps(graded.problem, reference, tree.Response(node));
-    const std::string& question = graded.problem.question;
-    if (verdicts.ok() && !verdicts->empty()) {
-      into.Add(question, "step", stored.step_score, verdicts->back().step_ok);
-      into.Add(question, "path", stored.path_score, verdicts->back().path_ok);
-    } else if (!verdicts.ok()) {
-      into.Add(question, "path", stored.path_score, outcomes[node].share());
+    if (!verdicts.ok()) {
+      add(Level::kPath, stored.path_score, outcomes[node].share());
+      continue;
+    }
+    if (verdicts->empty()) continue;
+    add(Level::kStep, stored.step_score, verdicts->back().step_ok);
+    add(Level::kPath, stored.path_score, verdicts->back().path_ok);
+    const std::vector<StepFact> facts = FactsOf(*verdicts);
+    for (int w = 2; w <= kMaxWindow; ++w) {
+      add(WindowLevel(w), stored.window_scores[static_cast<size_t>(w) - 2],
+          WindowTarget(facts, facts.size() - 1, w));
     }
   }
   return absl::OkStatus();
 }
 
+// Where scores were recorded, and by which reward model.
+struct ScoreSource {
+  std::string run;   // "trees.db: run 2"
+  std::string hash;  // "": nothing read yet
+};
+
+// Scores that are not the model's own are refused, and those of two models.
+absl::Status CheckRun(const std::string& path, const RunRow& run,
+                      ScoreSource& source) {
+  const std::string name = absl::StrCat(path, ": run ", run.run_id);
+  const nlohmann::json config = ParseJsonOrNull(run.info.config);
+  if (config.is_object() && config.contains("calibration")) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        name,
+        " was recorded with a calibration, so its scores are no longer "
+        "the model's; record it with --calibration none"));
+  }
+  const auto method = MakeAlgorithm(run.info.method);
+  if (method.ok() && (*method)->score_rule().lower_confidence > 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        name, " was recorded with lower_confidence=",
+        (*method)->score_rule().lower_confidence,
+        ", so its scores are below the model's; record it without the option"));
+  }
+  const std::string& hash = run.info.reward_model_hash;
+  if (source.hash.empty()) source = {name, hash};
+  if (source.hash == hash) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat(name, " has scores of the reward model ", hash, ", and ",
+                   source.run, " those of ", source.hash,
+                   "; a curve is for one model, so fit one for each"));
+}
+
 absl::Status CollectRuns(const std::vector<std::string>& paths,
-                         Collector& into) {
+                         ScoreSource& source, Collector& into) {
   for (const std::string& path : paths) {
     ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(path, Sqlite::kRead));
     ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, db->Runs());
     for (const RunRow& run : runs) {
-      const nlohmann::json config = ParseJsonOrNull(run.info.config);
-      if (config.is_object() && config.contains("calibration")) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            path, ": run ", run.run_id,
-            " was recorded with a calibration, so its scores are no longer "
-            "the model's; record it with --calibration none"));
-      }
+      ESP_RETURN_IF_ERROR(CheckRun(path, run, source));
     }
     ESP_ASSIGN_OR_RETURN(const std::vector<ProblemTrees> all,
                          TreesByProblem(*db, 0));
@@ -236,11 +296,23 @@ absl::Status CollectRuns(const std::vector<std::string>& paths,
   return absl::OkStatus();
 }
 
+// What a curve makes of some labels.
+struct Change {
+  ScoreQuality before, after;
+  std::array<ScoreQuality, 3> thirds_before, thirds_after;
+};
+
 struct LevelReport {
   LevelCalibration curve;
-  ScoreQuality before, after;              // of held-out problems
-  ScoreQuality other_before, other_after;  // of --measure-on
+  Change held_out, other;  // other: of --measure-on
 };
+
+Change ChangeOf(const LevelCalibration& curve,
+                const std::vector<LabelledScore>& scored) {
+  const std::vector<LabelledScore> calibrated = Calibrated(curve, scored);
+  return {MeasureScores(scored), MeasureScores(calibrated),
+          MeasureThirds(scored), MeasureThirds(calibrated)};
+}
 
 CurveKind KindOf(const std::string& name) {
   for (size_t i = 0; i < kCurveKindNames.size(); ++i) {
@@ -253,20 +325,26 @@ absl::StatusOr<std::vector<LevelReport>> FitLevels(const CalibrateFlags& flags,
                                                    const ByLevel& levels,
                                                    const ByLevel& other) {
   std::vector<LevelReport> out;
-  for (const std::string& name : flags.levels) {
+  const std::vector<std::string> all(kLevelNames.begin(), kLevelNames.end());
+  for (const std::string& name : flags.levels.empty() ? all : flags.levels) {
     const auto found = levels.find(name);
-    if (found == levels.end()) continue;
+    if (found == levels.end()) {
+      if (flags.levels.empty()) continue;
+      std::vector<std::string> known;
+      for (const auto& [level, parts] : levels) known.push_back(level);
+      return absl::FailedPreconditionError(absl::StrCat(
+          "--levels ", name, ": no labels with scores of this level were ",
+          "found, but of ", known.empty() ? "none" : absl::StrJoin(known, ", "),
+          "; the reward model may not give it, or nobody labelled it"));
+    }
     const Parts& parts = found->second;
     LevelReport& report = out.emplace_back();
     ESP_ASSIGN_OR_RETURN(report.curve,
                          FitCalibration(KindOf(flags.kind), name, parts.fit));
-    report.before = MeasureScores(parts.held_out);
-    report.after = MeasureScores(Calibrated(report.curve, parts.held_out));
+    report.held_out = ChangeOf(report.curve, parts.held_out);
     const auto elsewhere = other.find(name);
     if (elsewhere == other.end()) continue;
-    report.other_before = MeasureScores(elsewhere->second.held_out);
-    report.other_after =
-        MeasureScores(Calibrated(report.curve, elsewhere->second.held_out));
+    report.other = ChangeOf(report.curve, elsewhere->second.held_out);
   }
   if (out.empty()) {
     return absl::FailedPreconditionError(
@@ -276,11 +354,24 @@ absl::StatusOr<std::vector<LevelReport>> FitLevels(const CalibrateFlags& flags,
   return out;
 }
 
-std::string QualityRow(const std::string& level, int64_t fitted,
+std::string QualityRow(const std::string& name, const std::string& fitted,
                        const ScoreQuality& before, const ScoreQuality& after) {
-  return absl::StrFormat("  %-8s%10d%10d  %.4f -> %.4f    %.4f -> %.4f\n",
-                         level, fitted, before.labels, before.ece, after.ece,
+  return absl::StrFormat("  %-8s%10s%10d  %.4f -> %.4f    %.4f -> %.4f\n", name,
+                         fitted, before.labels, before.ece, after.ece,
                          before.brier, after.brier);
+}
+
+// A row for the level and one for each third that has labels.
+std::string LevelRows(const LevelCalibration& curve, const Change& change) {
+  std::string text = QualityRow(curve.level, absl::StrCat(curve.labels),
+                                change.before, change.after);
+  constexpr std::array<const char*, 3> kThirds = {" first", " middle", " last"};
+  for (size_t i = 0; i < kThirds.size(); ++i) {
+    if (change.thirds_before[i].labels == 0) continue;
+    absl::StrAppend(&text, QualityRow(kThirds[i], "", change.thirds_before[i],
+                                      change.thirds_after[i]));
+  }
+  return text;
 }
 
 std::string ReportText(const std::vector<LevelReport>& levels) {
@@ -289,12 +380,9 @@ std::string ReportText(const std::vector<LevelReport>& levels) {
                       "held out", "ECE before, after", "Brier before, after");
   std::string other;
   for (const LevelReport& one : levels) {
-    const LevelCalibration& curve = one.curve;
-    absl::StrAppend(
-        &text, QualityRow(curve.level, curve.labels, one.before, one.after));
-    if (one.other_before.labels == 0) continue;
-    absl::StrAppend(&other, QualityRow(curve.level, curve.labels,
-                                       one.other_before, one.other_after));
+    absl::StrAppend(&text, LevelRows(one.curve, one.held_out));
+    if (one.other.before.labels == 0) continue;
+    absl::StrAppend(&other, LevelRows(one.curve, one.other));
   }
   if (!other.empty()) absl::StrAppend(&text, "on --measure-on:\n", other);
   return text;
@@ -305,19 +393,28 @@ nlohmann::json QualityJson(const ScoreQuality& quality) {
   return {{"ece", quality.ece}, {"brier", quality.brier}};
 }
 
+// "thirds": of the path's steps, the first, middle and last.
+nlohmann::json ChangeJson(const Change& change, const char* count) {
+  nlohmann::json json = {{count, change.before.labels},
+                         {"before", QualityJson(change.before)},
+                         {"after", QualityJson(change.after)}};
+  for (size_t i = 0; i < change.thirds_before.size(); ++i) {
+    json["thirds"].push_back({{"labels", change.thirds_before[i].labels},
+                              {"before", QualityJson(change.thirds_before[i])},
+                              {"after", QualityJson(change.thirds_after[i])}});
+  }
+  return json;
+}
+
 nlohmann::json LevelsJson(const CalibrateFlags& flags,
                           const std::vector<LevelReport>& levels) {
   nlohmann::json json = {{"kind", flags.kind}, {"levels", nullptr}};
   for (const LevelReport& one : levels) {
-    json["levels"][one.curve.level] = {{"fitted_on", one.curve.labels},
-                                       {"held_out", one.before.labels},
-                                       {"before", QualityJson(one.before)},
-                                       {"after", QualityJson(one.after)}};
-    if (one.other_before.labels == 0) continue;
-    json["levels"][one.curve.level]["measured_on"] = {
-        {"labels", one.other_before.labels},
-        {"before", QualityJson(one.other_before)},
-        {"after", QualityJson(one.other_after)}};
+    nlohmann::json& level = json["levels"][one.curve.level];
+    level = ChangeJson(one.held_out, "held_out");
+    level["fitted_on"] = one.curve.labels;
+    if (one.other.before.labels == 0) continue;
+    level["measured_on"] = ChangeJson(one.other, "labels");
   }
   return json;
 }
@@ -325,9 +422,10 @@ nlohmann::json LevelsJson(const CalibrateFlags& flags,
 absl::Status RunCalibrate(const CalibrateFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckCalibrateFlags(flags));
   Collector fit(flags.seed, flags.held_out), other(flags.seed, 1);
+  ScoreSource source;
   const auto collect = [&](const std::vector<std::string>& paths,
                            Collector& into) {
-    return flags.steps.empty() ? CollectRuns(paths, into)
+    return flags.steps.empty() ? CollectRuns(paths, source, into)
                                : CollectSteps(flags, paths, into);
   };
   ESP_RETURN_IF_ERROR(
@@ -361,7 +459,9 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
       "where\n"
       "it is found by itself. The printed errors are of problems that the "
       "curve\n"
-      "was not fitted on.");
+      "was not fitted on, and of the first, middle and last third of the "
+      "steps\n"
+      "of a path (in a tree: of the longest one through the step).");
   app.add_option("--steps", flags->steps,
                  "Files with labelled steps: ProcessBench, PRM800K, "
                  "Math-Shepherd");
@@ -377,9 +477,12 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(OneOf({"platt", "temperature", "isotonic"}));
   app.add_option("--levels", flags->levels,
-                 "Levels to fit, comma-separated: step, path")
+                 "Levels to fit, of step, path, outcome, window2, window3, "
+                 "window4; the last four of --runs. Default: all that are "
+                 "scored")
       ->delimiter(',')
-      ->check(OneOf({"step", "path"}));
+      ->check(
+          OneOf({"step", "path", "outcome", "window2", "window3", "window4"}));
   app.add_option("--held-out", flags->held_out,
                  "Share of the problems that the errors are measured on")
       ->capture_default_str()

@@ -1,6 +1,7 @@
 #include "tools/espalier/command.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "models/reward/reward_format.h"
 #include "models/trunk/load_trunk.h"
 #include "search/stop.h"
+#include "search/tree/score_rule.h"
 #include "src/engine/load_calibration.h"
 #include "src/engine/prompt.h"
 #include "tools/espalier/option_checks.h"
@@ -183,6 +185,16 @@ absl::Status CheckRewardFormat(const ModelFlags& flags) {
   return flags.reward_format.ends_with(".textproto") ? read : UsageError(read);
 }
 
+absl::Status CheckLevel(std::string_view flag, Level level, LevelSet levels) {
+  if (MissingLevels({.level = level}, {}, levels).empty()) {
+    return absl::OkStatus();
+  }
+  return absl::FailedPreconditionError(
+      absl::StrCat(AbslView(flag), " ", AbslView(kLevelNames[IndexOf(level)]),
+                   ": the reward model gives no such scores, but ",
+                   LevelNames(levels)));
+}
+
 absl::Status CheckTaskFlag(const std::string& task) {
   return task.empty() ? absl::OkStatus() : FindTask(task).status();
 }
@@ -196,6 +208,26 @@ absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
   }
   ESP_RETURN_IF_ERROR(ResolvePrompt(checkpoint, prompt));
   return PromptText(prompt);
+}
+
+void AddSecondsFlag(CLI::App& app, double& seconds) {
+  CLI::Option* named =
+      app.add_option("--max-seconds", seconds,
+                     "Seconds after which a search ends, which is recorded; 0: "
+                     "no limit")
+          ->capture_default_str()
+          ->check(RealFrom(0));
+  app.add_option_function<double>(
+         "--seconds",
+         [&seconds](const double& given) {
+           seconds = given;
+           std::fprintf(stderr,
+                        "--seconds is now called --max-seconds; the old name "
+                        "will go\n");
+         },
+         "The old name of --max-seconds")
+      ->check(RealFrom(0))
+      ->excludes(named);
 }
 
 void AddBudgetFlags(CLI::App& app, SearchOptions& search) {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "base/error_list.h"
 #include "base/interrupt.h"
+#include "espalier/scores.h"
 #include "espalier/search_options.h"
 
 namespace espalier {
@@ -105,6 +106,9 @@ void AddCalibrationFlag(CLI::App& app, std::string& calibration);
 // Checks that the reward format exists, and the calibration if one is named; a
 // UsageError, except for a file that is missing or broken.
 absl::Status CheckRewardFormat(const ModelFlags& flags);
+// FailedPrecondition, which names `flag`, unless a reward model that gives
+// `levels` has scores of `level`.
+absl::Status CheckLevel(std::string_view flag, Level level, LevelSet levels);
 // CheckSearch (espalier/engine.h) with the models of `flags`; its messages name
 // flags and commands.
 absl::Status CheckSearchFlags(const SearchOptions& search, bool graded,
@@ -129,6 +133,10 @@ absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
 // Budgets of a search other than tokens, its stops, and filters of samples; for
 // every command that searches.
 void AddBudgetFlags(CLI::App& app, SearchOptions& search);
+
+// --max-seconds of a search, for every command that has one. --seconds, its
+// name in earlier versions, is read with a notice.
+void AddSecondsFlag(CLI::App& app, double& seconds);
 
 // --verifier-reward, for every command that searches.
 void AddVerifierReward(CLI::App& app, bool& flag);

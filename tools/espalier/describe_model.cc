@@ -2,10 +2,13 @@
 
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -17,6 +20,7 @@
 #include "models/reward/step_layout.h"
 #include "models/tokenizer/tokenizer.h"
 #include "search/tree/score_rule.h"
+#include "src/engine/load_calibration.h"
 #include "src/engine/load_reward_model.h"
 
 namespace espalier {
@@ -43,7 +47,11 @@ std::string ReadText(const RewardFormat& format) {
         format.verdict->votes == 1
             ? "one vote"
             : absl::StrCat("the mean of ", format.verdict->votes, " votes"),
-        " (more: --reward-format ", format.name, ":votes=8)");
+        " (more: --reward-format ", format.name, ":votes=8",
+        format.verdict->again.empty()
+            ? ")"
+            : absl::StrCat("; thinking again: ", format.name,
+                           ":rounds=", format.verdict->again.size() + 1, ")"));
   }
   switch (format.read) {
     case RewardRead::kAtTag:
@@ -97,6 +105,35 @@ absl::Status AddReward(const std::string& path, const RewardFormat& format,
   return absl::OkStatus();
 }
 
+// An error that lists the classes of language models names those of reward
+// models, too.
+absl::Status WithRewardClasses(const absl::Status& error) {
+  if (!absl::StrContains(error.message(), "\"architectures\"")) return error;
+  std::set<std::string> classes;
+  for (const RewardFormat& format : ShippedRewardFormats()) {
+    classes.insert(format.architectures.begin(), format.architectures.end());
+  }
+  return absl::Status(error.code(),
+                      absl::StrCat(error.message(), "; of reward models ",
+                                   absl::StrJoin(classes, ", ")));
+}
+
+// A file beside the weights is applied by every search, so a bad one is an
+// error here, too.
+absl::Status AddCalibration(const std::string& path, std::string& text) {
+  ESP_ASSIGN_OR_RETURN(const std::optional<Calibration> calibration,
+                       FindCalibration({.policy = path}));
+  if (!calibration) return absl::OkStatus();
+  std::vector<std::string> levels;
+  for (const LevelCalibration& one : calibration->levels()) {
+    levels.push_back(one.level);
+  }
+  AddLine(text, "curves",
+          absl::StrCat(kCalibrationFile,
+                       " beside the weights: ", absl::StrJoin(levels, ", ")));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> DescribeModel(const std::string& path,
@@ -106,7 +143,7 @@ absl::StatusOr<std::string> DescribeModel(const std::string& path,
   const auto whole = TensorSource::Open(path);
   const auto body = TensorSource::Open(path, CheckpointPart::kBody);
   // What neither opens is no model that is known here; the first says why.
-  if (!whole.ok() && !body.ok()) return whole.status();
+  if (!whole.ok() && !body.ok()) return WithRewardClasses(whole.status());
   AddLine(text, whole.ok() ? "network" : "body",
           NetworkText(whole.ok() ? **whole : **body));
   const auto tokenizer = Tokenizer::Load(path);
@@ -115,11 +152,16 @@ absl::StatusOr<std::string> DescribeModel(const std::string& path,
                          : std::string(tokenizer.status().message()));
   const auto chat = FindTemplate(path, "auto");
   AddLine(text, "template", chat.ok() ? chat->name() : "none");
+  ESP_RETURN_IF_ERROR(AddCalibration(path, text));
   const auto format = FindRewardFormat(path, reward_format);
   if (whole.ok() && (*whole)->config().reward_head && reward_format.empty()) {
-    AddLine(text, "reward",
-            absl::StrCat("Espalier's own heads: ",
-                         LevelNames((*whole)->config().reward_levels())));
+    const TrunkConfig& config = (*whole)->config();
+    std::string heads = LevelNames(config.reward_levels());
+    if (config.reward_ensemble > 1) {
+      absl::StrAppend(&heads, "; ensemble of ", config.reward_ensemble,
+                      " heads each, with a spread");
+    }
+    AddLine(text, "reward", absl::StrCat("Espalier's own heads: ", heads));
     return text;
   }
   if (format.ok() && *format) {

@@ -363,11 +363,7 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
                               kDefaultBudgetHelp))
       ->check(WholeFrom(0));
   AddBudgetFlags(app, search);
-  app.add_option(
-         "--max-seconds", search.max_seconds,
-         "Seconds per search; reaching the limit is recorded. 0: no limit")
-      ->capture_default_str()
-      ->check(RealFrom(0));
+  AddSecondsFlag(app, search.max_seconds);
   app.add_option("--searches", flags->generate.searches,
                  "Searches per problem, with seeds --seed, --seed + 1, ...")
       ->capture_default_str()

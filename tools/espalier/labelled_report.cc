@@ -8,6 +8,7 @@
 #include "base/json_text.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "src/engine/score_solutions.h"
 
 namespace espalier {
 namespace {
@@ -39,10 +40,8 @@ absl::StatusOr<std::string> LineOf(const LabelledSolution& solution,
   for (size_t i = 0; i < solution.steps.size(); ++i) {
     const StepLabel label = solution.labels[i];
     if (label == StepLabel::kUnknown) break;
-    std::string step = solution.steps[i];
-    while (!step.empty() && step.back() == '\n') step.pop_back();
     const bool right = label != StepLabel::kWrong;
-    steps.push_back(step + task.format().delimiter);
+    steps.push_back(EndedStep(solution.steps[i], task.format().delimiter));
     labels.push_back(right);
     values.push_back(right ? 1.0 : 0.0);
     if (!right) break;

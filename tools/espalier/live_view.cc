@@ -103,7 +103,7 @@ std::vector<std::string> LiveLines(const std::string& title,
     const TreeNode& step = shot.steps[i];
     lines.push_back(absl::StrCat(
         "  ", Fit(OneLine(step.text), std::clamp(width - 24, 8, 48), true),
-        " path ", Score(step.path_score), "  step ", Score(step.step_score)));
+        " ", LevelScores(step)));
   }
   if (!shot.first.empty()) lines.push_back("first steps");
   uint32_t most = 0;

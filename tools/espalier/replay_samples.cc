@@ -10,9 +10,11 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "datasets/sets/record_reader.h"
 #include "datasets/sets/set_kind.h"
 #include "nlohmann/json.hpp"
+#include "search/tree/score_rule.h"
 #include "src/trace/labels/examples.h"
 #include "src/trace/run_db.h"
 #include "tools/espalier/step_scores.h"
@@ -94,6 +96,25 @@ absl::StatusOr<RecordedSamples> ReadLines(const std::string& path,
   return out;
 }
 
+// The levels that any node has scores of.
+LevelSet LevelsOf(const StoredTree& tree) {
+  LevelSet levels;
+  for (const StoredNode& node : tree.nodes) {
+    const StepScores scores = ScoresOf(node);
+    for (size_t l = 0; l < kLevels; ++l) {
+      const auto level = static_cast<Level>(l);
+      if (!std::isnan(scores[level])) levels = levels | level;
+    }
+  }
+  return levels;
+}
+
+std::string MissingLevel(Level level, LevelSet levels) {
+  return absl::StrCat("has no scores of the level ",
+                      AbslView(kLevelNames[IndexOf(level)]), ", but of ",
+                      LevelNames(levels), " (--level)");
+}
+
 // The response that ends in `node`.
 absl::StatusOr<ReplaySample> SampleOf(const StoredTree& tree, size_t node,
                                       const SampleSource& source,
@@ -106,12 +127,18 @@ absl::StatusOr<ReplaySample> SampleOf(const StoredTree& tree, size_t node,
   if (source.texts) return sample;
   for (const size_t id : tree.Path(node)) {
     const StoredNode& step = tree.nodes[id];
-    const float score = source.path ? step.path_score : step.step_score;
+    const Level level = source.level.value_or(Level::kStep);
+    const float score = ScoresOf(step)[level];
     if (std::isnan(score)) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "problem ", problem,
-          ": the recorded search scored no steps; name a reward model by "
-          "--reward-model"));
+      const LevelSet levels = LevelsOf(tree);
+      return absl::FailedPreconditionError(
+          absl::StrCat("problem ", problem, ": the recorded search ",
+                       levels.empty()
+                           ? std::string("scored no steps")
+                       : levels.has(level)
+                           ? std::string("did not score every step")
+                           : MissingLevel(level, levels),
+                       "; name a reward model by --reward-model"));
     }
     sample.scores.push_back(score);
   }
@@ -167,8 +194,16 @@ absl::StatusOr<RecordedSamples> ReadDatabase(const std::string& path,
 
 absl::StatusOr<RecordedSamples> ReadSamplesFile(const std::string& path,
                                                 const SampleSource& source) {
-  return IsDatabase(path) ? ReadDatabase(path, source)
-                          : ReadLines(path, source);
+  if (IsDatabase(path)) return ReadDatabase(path, source);
+  for (const auto& [flag, given] :
+       {std::pair("--run", source.run != 0),
+        std::pair("--level", source.level && !source.texts)}) {
+    if (given) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          path, ": ", flag, " is for a run database, and this is none"));
+    }
+  }
+  return ReadLines(path, source);
 }
 
 }  // namespace espalier

@@ -11,10 +11,12 @@
 #ifndef ESPALIER_TOOLS_ESPALIER_REPLAY_SAMPLES_H_
 #define ESPALIER_TOOLS_ESPALIER_REPLAY_SAMPLES_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "espalier/scores.h"
 #include "src/engine/score_solutions.h"
 #include "src/eval/best_of_n.h"
 
@@ -31,12 +33,14 @@ struct RecordedSamples {
 
 struct SampleSource {
   bool texts = false;  // texts in place of scores
-  bool path = false;   // a run's scores of paths, else those of steps
+  // Of a run's scores: none is steps. Lines have scores of no named level.
+  std::optional<Level> level = {};
   int64_t run = 0;     // 0: all runs of a database
 };
 
 // InvalidArgument, which names file and line, for a line without what is
-// needed; FailedPrecondition for a run whose responses have no scores.
+// needed, and for a level or a run of such a file; FailedPrecondition for a run
+// whose responses have no scores of the level.
 absl::StatusOr<RecordedSamples> ReadSamplesFile(const std::string& path,
                                                 const SampleSource& source);
 

@@ -98,7 +98,8 @@ void AddReport(CLI::App& app, RunFunction& run) {
   app.add_option("--metric", flags->metrics,
                  "Metric to plot; may be repeated. Default: losses, and those "
                  "of entropy, kl, clip_rate, right, grad_norm, learning_rate, "
-                 "tokens_per_second that vary; for self-training, only losses")
+                 "tokens_per_second, and a reward level's auc, first_error_f1, "
+                 "brier and ece, that vary; for self-training, only losses")
       ->allow_extra_args(false);
   app.add_option(
       "--html", flags->html_file,

@@ -4,12 +4,27 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "base/text.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
 
 std::string Score(float score) {
   return std::isnan(score) ? "   -" : absl::StrFormat("%4.2f", score);
+}
+
+std::string LevelScores(const TreeNode& node) {
+  std::string text = absl::StrFormat(
+      "path %s  step %s", Score(node.path_score), Score(node.step_score));
+  const StepScores scores = node.scores();
+  for (size_t l = 0; l < kLevels; ++l) {
+    const auto level = static_cast<Level>(l);
+    if (level == Level::kPath || level == Level::kStep) continue;
+    if (std::isnan(scores[level])) continue;
+    absl::StrAppendFormat(&text, "  %s %s", AbslView(kLevelNames[l]),
+                          Score(scores[level]));
+  }
+  return text;
 }
 
 std::string OneLine(const std::string& text) {
@@ -36,10 +51,9 @@ std::string TreeText(const std::vector<TreeNode>& tree) {
     const TreeNode& node = tree[at.node];
     std::string indent = at.indent;
     if (at.node != 0) {
-      absl::StrAppendFormat(&text, "%s%-*s path %s  step %s  drawn %u", indent,
+      absl::StrAppendFormat(&text, "%s%-*s %s  drawn %u", indent,
                             std::max(1, 36 - static_cast<int>(indent.size())),
-                            OneLine(node.text), Score(node.path_score),
-                            Score(node.step_score), node.draws);
+                            OneLine(node.text), LevelScores(node), node.draws);
       if (node.visits > 0) {
         absl::StrAppendFormat(&text, "  visits %u  Q %.2f", node.visits,
                               static_cast<double>(node.q));
@@ -66,6 +80,8 @@ std::vector<TreeNode> Describe(const StoredTree& tree) {
                      .logprob = node.logprob,
                      .step_score = node.step_score,
                      .path_score = node.path_score,
+                     .outcome_score = node.outcome_score,
+                     .window_scores = node.window_scores,
                      .q = node.q,
                      .visits = node.visits,
                      .draws = node.draws,

@@ -12,6 +12,9 @@ namespace espalier {
 
 // A step's score in four columns, a dash if it has none.
 std::string Score(float score);
+// Its scores with their levels, path and step first; of further levels those
+// that it has.
+std::string LevelScores(const TreeNode& node);
 // A step on one line, whatever it contains.
 std::string OneLine(const std::string& text);
 

@@ -18,6 +18,7 @@
 #include "base/files.h"
 #include "base/json_text.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "datasets/sets/problem_set.h"
 #include "datasets/tasks/known_questions.h"
 #include "datasets/tasks/task_registry.h"
@@ -153,16 +154,24 @@ nlohmann::json Number(float value) {
 }
 
 nlohmann::json NodeJson(const TreeNode& node) {
-  return {{"kind", node.kind},
-          {"text", node.text},
-          {"parent", node.parent},
-          {"logprob", node.logprob},
-          {"step_score", Number(node.step_score)},
-          {"path_score", Number(node.path_score)},
-          {"q", node.q},
-          {"visits", node.visits},
-          {"draws", node.draws},
-          {"terminal", node.terminal}};
+  nlohmann::json json = {{"kind", node.kind},
+                         {"text", node.text},
+                         {"parent", node.parent},
+                         {"logprob", node.logprob},
+                         {"step_score", Number(node.step_score)},
+                         {"path_score", Number(node.path_score)},
+                         {"q", node.q},
+                         {"visits", node.visits},
+                         {"draws", node.draws},
+                         {"terminal", node.terminal}};
+  // Further levels only where the reward model gives them.
+  const StepScores scores = node.scores();
+  for (size_t l = IndexOf(Level::kOutcome); l < kLevels; ++l) {
+    const float score = scores[static_cast<Level>(l)];
+    if (std::isnan(score)) continue;
+    json[absl::StrCat(AbslView(kLevelNames[l]), "_score")] = score;
+  }
+  return json;
 }
 
 nlohmann::json ResultJson(const GradedProblem& graded,
@@ -201,8 +210,8 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
     return;
   }
   for (const TreeNode& step : result.steps) {
-    std::printf("  %-34s path %s  step %s\n", OneLine(step.text).c_str(),
-                Score(step.path_score).c_str(), Score(step.step_score).c_str());
+    std::printf("  %-34s %s\n", OneLine(step.text).c_str(),
+                LevelScores(step).c_str());
   }
   if (result.stage == AnswerStage::kUnanswered) {
     std::printf("no answer: every response ended without one\n");
@@ -549,10 +558,7 @@ void AddSolve(CLI::App& app, RunFunction& run) {
                               kDefaultBudgetHelp))
       ->check(WholeFrom(0));
   AddBudgetFlags(app, flags->search);
-  app.add_option("--seconds", flags->search.max_seconds,
-                 "Seconds after which a search ends; 0: no limit")
-      ->capture_default_str()
-      ->check(RealFrom(0));
+  AddSecondsFlag(app, flags->search.max_seconds);
   app.add_option("--seed", flags->search.seed, "Random seed")
       ->capture_default_str();
   app.add_flag("--show-prompt", flags->show_prompt,

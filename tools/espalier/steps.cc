@@ -103,9 +103,9 @@ void AddSteps(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<StepsFlags>();
   AddSetFlags(app, flags->set)->required();
   app.footer(
-      "A file of ProcessBench, PRM800K or Math-Shepherd is recognised by its "
-      "columns: its labels are counted, and --out writes them for train "
-      "reward.");
+      "A file of ProcessBench, PRM800K or Math-Shepherd, or of TRL's stepwise "
+      "lines, is recognised by its columns: its labels are counted, and --out "
+      "writes them as lines. train reward also reads such files as they are.");
   app.add_option("--out", flags->out,
                  "For a file with labelled steps: write them as lines that "
                  "train reward reads, prompted as in the task qa");

@@ -1,5 +1,6 @@
 #include "tools/learn/train.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -7,8 +8,10 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/status_macros.h"
+#include "models/checkpoint/reward_head_config.h"
 #include "nlohmann/json.hpp"
 #include "search/tree/score_rule.h"
+#include "src/learn/held_out.h"
 #include "src/learn/train_run.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/option_checks.h"
@@ -21,6 +24,7 @@ namespace {
 struct TrainFlags {
   TrainRunOptions run;
   std::string value = "outcomes";
+  PromptFlags prompt;
   JsonOutput json;
 };
 
@@ -35,6 +39,43 @@ std::string ObjectiveHelp(bool reward) {
   return text;
 }
 
+void AddGroupFlags(CLI::App& app, GroupOptions& groups) {
+  app.add_option("--min-std", groups.min_std,
+                 "Groups: minimum standard deviation of the rewards")
+      ->capture_default_str()
+      ->check(RealFrom(0));
+  app.add_option("--process-reward", groups.process.weight,
+                 "Groups: adds this much of the recorded steps' scores to the "
+                 "advantages, bounded by the next three; 0: outcomes only")
+      ->capture_default_str()
+      ->check(RealFrom(0));
+  app.add_option("--process-clip", groups.process.clip,
+                 "A step's reward is its score minus this, at most 0; 1: the "
+                 "score minus 1")
+      ->capture_default_str()
+      ->check(RealFrom(0, 1));
+  app.add_flag_callback(
+      "--no-process-delta", [&groups] { groups.process.delta = false; },
+      "A step also gets the rewards of all later steps. By default a step's "
+      "reward is less the next one's, so that more steps do not add up");
+  app.add_flag_callback(
+      "--no-process-gate", [&groups] { groups.process.gate = false; },
+      "Wrong responses get rewards for their steps, too");
+  app.add_option_function<std::string>(
+         "--consistency-filter",
+         [&groups](const std::string& name) {
+           const auto found = std::find(kConsistencyFilterNames.begin(),
+                                        kConsistencyFilterNames.end(), name);
+           groups.filter = static_cast<ConsistencyFilter>(
+               found - kConsistencyFilterNames.begin());
+         },
+         "Groups: until as many responses are right as wrong, drops right ones "
+         "whose steps score low and wrong ones whose steps score high; "
+         "correct: right ones only")
+      ->default_str("off")
+      ->check(OneOf({"off", "both", "correct"}));
+}
+
 void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   TrainRunOptions& run = flags.run;
   TrainDataOptions& data = run.train_data;
@@ -46,8 +87,11 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
            run.data = paths.front();
            data.more_databases.assign(paths.begin() + 1, paths.end());
          },
-         "Run databases, separated by commas, or one file of JSON lines as "
-         "espalier export writes them")
+         std::string("Run databases, separated by commas, or one file of JSON "
+                     "lines as espalier export writes them") +
+             (reward ? ", or files or folders of ProcessBench, PRM800K, "
+                       "Math-Shepherd or TRL's stepwise lines, as published"
+                     : ""))
       ->delimiter(',')
       ->required();
   app.add_option("--out", run.out, "Checkpoint folder to write")->required();
@@ -132,10 +176,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->capture_default_str()
       ->check(WholeFrom(0, kMostInt));
   if (!reward) {
-    app.add_option("--min-std", data.min_std,
-                   "Groups: minimum standard deviation of the rewards")
-        ->capture_default_str()
-        ->check(RealFrom(0));
+    AddGroupFlags(app, data.groups);
     app.add_option("--per-problem", data.paths.per_problem,
                    "Maximum distinct responses per problem; 0: all")
         ->capture_default_str()
@@ -165,6 +206,12 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
         ->default_str("path")
         ->check(OneOf(
             {"path", "step", "outcome", "window2", "window3", "window4"}));
+    app.add_option("--ensemble", run.ensemble,
+                   "Heads per level, each trained on a bootstrap sample of the "
+                   "problems. Scores are their mean and have a spread, which "
+                   "lower_confidence= reads; 1: one head, no spread")
+        ->capture_default_str()
+        ->check(WholeFrom(1, kMostHeads));
     app.add_option("--value", flags.value,
                    "Value of a step. outcomes: the share of correct responses "
                    "below it; quality: ReST-MCTS*'s quality value")
@@ -175,6 +222,44 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
            "Do not label steps with fewer finished responses below them")
         ->capture_default_str()
         ->check(WholeFrom(0, kMostInt));
+    CLI::Option* consensus = app.add_flag(
+        "--consensus", data.consensus,
+        "Of a run database: label a step only where its outcomes and the "
+        "task's verifier of steps agree");
+    app.add_option("--consensus-threshold", data.consensus_threshold,
+                   "Outcomes call a step right above this share of right "
+                   "responses below it")
+        ->capture_default_str()
+        ->check(RealFrom(0, 1))
+        ->needs(consensus);
+    app.add_flag("--compress", data.compress,
+                 "Of a run database: label window2 by HRM's node compression, "
+                 "the share of right responses below two steps merged into "
+                 "one, instead of by the verifier");
+    app.add_option("--task", data.task,
+                   "Task whose prompt puts the questions of ProcessBench, "
+                   "PRM800K, Math-Shepherd and TRL's stepwise lines")
+        ->capture_default_str();
+    AddPromptFlags(app, flags.prompt);
+    app.add_option("--format", run.format,
+                   "What is written: espalier, reward heads of any levels; "
+                   "trl, a token classifier as of TRL's PRMTrainer, of one "
+                   "level, step or path, laid out as it is read")
+        ->capture_default_str()
+        ->check(OneOf({"espalier", "trl"}));
+    CLI::Option* held_out =
+        app.add_option("--held-out", run.held_out,
+                       "Share of the problems that are measured on after each "
+                       "epoch and not trained on; the state with the lowest "
+                       "loss on them is written")
+            ->capture_default_str()
+            ->check(RealFrom(0, 1));
+    app.add_option("--patience", run.patience,
+                   "End the training after so many epochs without a lower "
+                   "loss on the held-out problems; 0: do not")
+        ->capture_default_str()
+        ->check(WholeFrom(0, kMostInt))
+        ->needs(held_out);
   }
   ContaminationOptions& contamination = data.contamination;
   app.add_option("--eval-set", contamination.eval_sets,
@@ -202,6 +287,12 @@ absl::Status RunTrain(TrainFlags& flags, bool reward) {
   if (const absl::Status wrong = CheckTrainRun(flags.run); !wrong.ok()) {
     return absl::IsInvalidArgument(wrong) ? UsageError(wrong) : wrong;
   }
+  if (reward) {
+    ESP_RETURN_IF_ERROR(UsageError(CheckTaskFlag(flags.run.train_data.task)));
+    ESP_RETURN_IF_ERROR(CheckPromptFlags(flags.prompt));
+    ESP_ASSIGN_OR_RETURN(flags.run.train_data.prompt,
+                         ResolvePromptText(flags.prompt, flags.run.model));
+  }
   flags.run.train_data.steps.quality = flags.value == "quality";
   ESP_RETURN_IF_ERROR(flags.json.Check());
   FilterLog log;
@@ -218,12 +309,16 @@ absl::Status RunTrain(TrainFlags& flags, bool reward) {
                static_cast<long long>(report->tokens),
                HumanSeconds(report->seconds).c_str(), report->first_loss,
                report->last_loss);
-  return flags.json.Write({{"sequences", report->sequences},
-                           {"steps", report->steps},
-                           {"tokens", report->tokens},
-                           {"first_loss", report->first_loss},
-                           {"last_loss", report->last_loss},
-                           {"seconds", report->seconds}});
+  nlohmann::json json = {
+      {"sequences", report->sequences}, {"steps", report->steps},
+      {"tokens", report->tokens},       {"first_loss", report->first_loss},
+      {"last_loss", report->last_loss}, {"seconds", report->seconds}};
+  if (report->held_out) {
+    std::fprintf(flags.json.report(), "%s",
+                 FiguresText(*report->held_out).c_str());
+    json["held_out"] = FiguresJson(*report->held_out);
+  }
+  return flags.json.Write(json);
 }
 
 }  // namespace

@@ -5,7 +5,9 @@
 //       + kl sum_t (e^{d_t} - d_t - 1) / tokens
 //
 // with r_t = p_t / old_t, d_t = ln ref_t - ln p_t (the k3 estimate of the
-// divergence from the reference), and A the advantage of the response.
+// divergence from the reference), and A the advantage of the response, or of
+// the step with process rewards (ProcessRewards in
+// src/trace/labels/examples.h).
 #include <cmath>
 
 #include "src/learn/objective.h"
@@ -62,7 +64,8 @@ class Grpo : public Objective {
   // Adds the token's loss to `sums`; returns its derivative by the log-prob.
   double Token(const GroupSequence& given, double logprob, size_t t,
                ObjectiveSums& sums) const {
-    const auto advantage = static_cast<double>(given.advantage);
+    const auto advantage = static_cast<double>(
+        given.advantages.empty() ? given.advantage : given.advantages[t]);
     const double ratio =
         std::exp(logprob - static_cast<double>(given.old_logprobs[t]));
     const double low = 1 - static_cast<double>(options_.clip_low);

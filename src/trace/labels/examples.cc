@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -316,41 +317,159 @@ std::vector<PairExample> SelectPairs(const std::vector<ProblemTrees>& trees,
   return out;
 }
 
+namespace {
+
+GroupResponse ResponseOf(const StoredTree& tree, size_t node) {
+  GroupResponse response{.tokens = PathTokens(tree, node)};
+  size_t end = 0;
+  for (const size_t step : tree.Path(node)) {
+    const StoredNode& at = tree.nodes[step];
+    const auto begin = tree.logprobs.begin() + at.token_begin;
+    response.logprobs.insert(response.logprobs.end(), begin,
+                             begin + at.num_tokens);
+    end += at.num_tokens;
+    response.step_ends.push_back(end);
+    response.step_scores.push_back(at.step_score);
+  }
+  const bool all =
+      std::none_of(response.step_scores.begin(), response.step_scores.end(),
+                   [](float score) { return std::isnan(score); });
+  if (!all) response.step_scores.clear();
+  response.correct = tree.nodes[node].verdict == NodeVerdict::kCorrect;
+  return response;
+}
+
+// Drops responses until as many are right as wrong (ConsistencyFilter).
+void Balance(ConsistencyFilter filter, std::vector<GroupResponse>& responses) {
+  const auto right = static_cast<size_t>(
+      std::count_if(responses.begin(), responses.end(),
+                    [](const GroupResponse& r) { return r.correct; }));
+  const size_t wrong = responses.size() - right;
+  const bool of_right = right > wrong;
+  if (right == wrong || (!of_right && filter == ConsistencyFilter::kCorrect)) {
+    return;
+  }
+  // The least consistent first.
+  std::vector<std::pair<double, size_t>> order;
+  for (size_t i = 0; i < responses.size(); ++i) {
+    const std::vector<float>& scores = responses[i].step_scores;
+    if (responses[i].correct != of_right || scores.empty()) continue;
+    const double mean = std::accumulate(scores.begin(), scores.end(), 0.0) /
+                        static_cast<double>(scores.size());
+    order.emplace_back(of_right ? mean : -mean, i);
+  }
+  std::sort(order.begin(), order.end());
+  const size_t surplus = of_right ? right - wrong : wrong - right;
+  std::vector<bool> dropped(responses.size(), false);
+  for (size_t k = 0; k < std::min(surplus, order.size()); ++k) {
+    dropped[order[k].second] = true;
+  }
+  std::vector<GroupResponse> kept;
+  for (size_t i = 0; i < responses.size(); ++i) {
+    if (!dropped[i]) kept.push_back(std::move(responses[i]));
+  }
+  responses = std::move(kept);
+}
+
+// Sum of the rewards of each step and those after it; empty: none.
+std::vector<double> Returns(const GroupResponse& response,
+                            const ProcessRewards& options) {
+  if (options.gate && !response.correct) return {};
+  std::vector<double> rewards;
+  for (const float score : response.step_scores) {
+    rewards.push_back(std::min(
+        static_cast<double>(score) - static_cast<double>(options.clip), 0.0));
+  }
+  if (options.delta) {
+    for (size_t k = 0; k + 1 < rewards.size(); ++k) {
+      rewards[k] -= rewards[k + 1];
+    }
+  }
+  for (size_t k = rewards.size(); k-- > 1;) rewards[k - 1] += rewards[k];
+  return rewards;
+}
+
+// Adds process rewards to the advantages of a group.
+void AddProcessRewards(const ProcessRewards& options,
+                       std::vector<GroupResponse>& responses) {
+  std::vector<std::vector<double>> returns;
+  double sum = 0, steps = 0;
+  for (const GroupResponse& response : responses) {
+    for (const double g : returns.emplace_back(Returns(response, options))) {
+      sum += g;
+      ++steps;
+    }
+  }
+  for (size_t i = 0; i < responses.size(); ++i) {
+    GroupResponse& response = responses[i];
+    response.advantages.assign(response.tokens.size(), response.advantage);
+    size_t token = 0;
+    for (size_t k = 0; k < returns[i].size(); ++k) {
+      const double more =
+          static_cast<double>(options.weight) * (returns[i][k] - sum / steps);
+      for (; token < response.step_ends[k]; ++token) {
+        response.advantages[token] += static_cast<float>(more);
+      }
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<GroupExample> SelectGroups(const std::vector<ProblemTrees>& trees,
-                                       float min_std, FilterLog& log) {
+                                       const GroupOptions& options,
+                                       FilterLog& log) {
   std::vector<GroupExample> out;
   for (size_t p = 0; p < trees.size(); ++p) {
     GroupExample group{.problem = p};
-    double correct = 0;
     for (const StoredTree& tree : trees[p].trees) {
       for (size_t i = 0; i < tree.nodes.size(); ++i) {
         const StoredNode& node = tree.nodes[i];
         if (node.verdict == NodeVerdict::kNotAsked) continue;
-        GroupResponse response{.tokens = PathTokens(tree, i)};
-        for (const size_t step : tree.Path(i)) {
-          const auto begin =
-              tree.logprobs.begin() + tree.nodes[step].token_begin;
-          response.logprobs.insert(response.logprobs.end(), begin,
-                                   begin + tree.nodes[step].num_tokens);
-        }
-        response.correct = node.verdict == NodeVerdict::kCorrect;
-        correct += response.correct ? node.draws : 0;
-        group.responses.insert(group.responses.end(), node.draws, response);
+        group.responses.insert(group.responses.end(), node.draws,
+                               ResponseOf(tree, i));
       }
     }
+    if (options.filter != ConsistencyFilter::kOff) {
+      const auto before = static_cast<int64_t>(group.responses.size());
+      Balance(options.filter, group.responses);
+      log.Count("consistent with their steps' scores", before,
+                static_cast<int64_t>(group.responses.size()));
+    }
     const auto n = static_cast<double>(group.responses.size());
+    double correct = 0;
+    for (const GroupResponse& r : group.responses) correct += r.correct;
     const double mean = n > 0 ? correct / n : 0;
-    const bool signal =
-        n > 1 && std::sqrt(mean * (1 - mean)) >= static_cast<double>(min_std);
+    const bool signal = n > 1 && std::sqrt(mean * (1 - mean)) >=
+                                     static_cast<double>(options.min_std);
     log.Count("groups with right and wrong responses", 1, signal);
     if (!signal) continue;
     for (GroupResponse& response : group.responses) {
       response.advantage =
           static_cast<float>((response.correct ? 1 : 0) - mean);
     }
+    if (options.process.weight > 0) {
+      AddProcessRewards(options.process, group.responses);
+    }
     out.push_back(std::move(group));
   }
   return out;
+}
+
+absl::Status CheckScored(const std::string& path, const GroupOptions& options,
+                         const std::vector<GroupExample>& groups) {
+  const bool filters = options.filter != ConsistencyFilter::kOff;
+  if (options.process.weight == 0 && !filters) return absl::OkStatus();
+  for (const GroupExample& group : groups) {
+    for (const GroupResponse& response : group.responses) {
+      if (!response.step_scores.empty()) return absl::OkStatus();
+    }
+  }
+  return absl::FailedPreconditionError(absl::StrCat(
+      path, ": ", filters ? "--consistency-filter" : "--process-reward",
+      " reads the scores of steps, and no response has them; search with a "
+      "method that scores its steps (weighted:n=8 with a reward model), or "
+      "leave the option out"));
 }
 
 namespace {
@@ -390,6 +509,7 @@ StepExample MakeSteps(const StoredTree& tree, size_t leaf,
     example.values.push_back(value);
     example.correct.push_back(count.correct);
     example.finished.push_back(count.finished);
+    example.scores.push_back(ScoresOf(tree.nodes[i]));
   }
   return example;
 }

@@ -11,11 +11,14 @@
 #ifndef ESPALIER_SRC_TRACE_LABELS_EXAMPLES_H_
 #define ESPALIER_SRC_TRACE_LABELS_EXAMPLES_H_
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "espalier/problem.h"
 #include "src/trace/run_db.h"
@@ -105,19 +108,64 @@ struct GroupResponse {
   std::vector<int32_t> tokens;
   std::vector<float> logprobs;  // [tokens], under the policy that drew it
   bool correct = false;
+  // Recorded step scores, one per step; empty if one is missing. `step_ends`:
+  // the number of tokens up to each step's end.
+  std::vector<float> step_scores;
+  std::vector<size_t> step_ends;
   float advantage = 0;  // reward minus the group's mean reward
+  // [tokens] with process rewards, else empty.
+  std::vector<float> advantages;
 };
 struct GroupExample {
   size_t problem = 0;
   std::vector<GroupResponse> responses;
 };
+// Step scores as rewards of a policy. A policy learns to please a reward model
+// where its steps' rewards simply add up, e.g. by repeating right steps, so
+// they are bounded first:
+//
+//   clip   r_k = min(s_k - clip, 0)                    (Gao et al. 2024)
+//   delta  r_k - r_(k+1), and the last step its r_K    (Gao et al. 2024)
+//   gate   0 in a wrong response                       (Sun et al. 2025, G-RA)
+//
+// in this order. With G_k the sum of the rewards of step k and those after it
+// (with delta: r_k), and M the mean of G over the steps of the group's
+// responses that the gate lets pass, the tokens of step k have the advantage
+//
+//   A + weight (G_k - M),
+//
+// and those of a response that it stops, or whose steps were not all scored, A.
+struct ProcessRewards {
+  float weight = 0;  // 0: process rewards feed no loss
+  float clip = 0.5f;
+  bool delta = true;
+  bool gate = true;
+};
+// PROF (Ye et al. 2025): of the right responses those with the lowest mean step
+// score are dropped, of the wrong ones those with the highest, from the class
+// that has more until both have as many. kCorrect, for a weak reward model,
+// drops right ones only. A response without scores is not dropped.
+enum class ConsistencyFilter : uint8_t { kOff, kBoth, kCorrect };
+inline constexpr std::array<std::string_view, 3> kConsistencyFilterNames = {
+    "off", "both", "correct"};
+struct GroupOptions {
+  // Groups whose rewards have a lower standard deviation carry no signal and
+  // are dropped (ReST-GRPO).
+  float min_std = 0.05f;
+  ProcessRewards process;
+  ConsistencyFilter filter = ConsistencyFilter::kOff;
+};
 // GRPO's groups: every graded response to a problem, as often as it was drawn,
-// with the advantage of Dr.GRPO (no division by the standard deviation). Groups
-// whose rewards have a standard deviation below `min_std` carry no signal and
-// are dropped (ReST-GRPO). Meant for independent samples, as `majority` and
-// `sample` draw them.
+// with the advantage of Dr.GRPO (no division by the standard deviation). Meant
+// for independent samples, as `majority` and `sample` draw them.
 std::vector<GroupExample> SelectGroups(const std::vector<ProblemTrees>& trees,
-                                       float min_std, FilterLog& log);
+                                       const GroupOptions& options,
+                                       FilterLog& log);
+
+// FailedPrecondition, which names `path`, if the options read scores and no
+// response has them.
+absl::Status CheckScored(const std::string& path, const GroupOptions& options,
+                         const std::vector<GroupExample>& groups);
 
 // A path from the root with the values of its steps.
 struct StepExample {
@@ -129,6 +177,7 @@ struct StepExample {
   // share a prefix, only the first trains on the prefix's labels.
   std::vector<bool> counts;
   std::vector<uint32_t> correct, finished;  // outcomes below each
+  std::vector<StepScores> scores;           // recorded; NaN: not scored
 };
 struct StepOptions {
   bool quality = false;  // ReST-MCTS* quality values, else outcome shares

@@ -1,5 +1,6 @@
 #include "src/trace/labels/export.h"
 
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -112,6 +113,27 @@ absl::StatusOr<std::string> PairLines(const std::vector<ProblemTrees>& trees,
   return out;
 }
 
+namespace {
+
+// By level: one score per step from `first` on. Levels that no step has are
+// left out.
+Json ScoreColumns(const StepExample& example, size_t first) {
+  Json out = Json::object();
+  for (size_t l = 0; l < kLevels; ++l) {
+    Json column = Json::array();
+    bool any = false;
+    for (size_t i = first; i < example.scores.size(); ++i) {
+      const float score = example.scores[i][static_cast<Level>(l)];
+      any |= !std::isnan(score);
+      column.push_back(std::isnan(score) ? Json() : Json(score));
+    }
+    if (any) out[std::string(kLevelNames[l])] = std::move(column);
+  }
+  return out;
+}
+
+}  // namespace
+
 absl::StatusOr<std::string> StepLines(const std::vector<ProblemTrees>& trees,
                                       const std::vector<StepExample>& examples,
                                       const Task& task, bool openrlhf,
@@ -146,12 +168,15 @@ absl::StatusOr<std::string> StepLines(const std::vector<ProblemTrees>& trees,
     };
     Json labels = Json::array();
     for (const float value : values) labels.push_back(value > threshold);
-    out += Line({{"prompt", prompt},
+    Json line = {{"prompt", prompt},
                  {"completions", steps},
                  {"labels", std::move(labels)},
                  {"values", values},
                  {"correct", of(example.correct)},
-                 {"finished", of(example.finished)}});
+                 {"finished", of(example.finished)}};
+    Json scores = ScoreColumns(example, first);
+    if (!scores.empty()) line["scores"] = std::move(scores);
+    out += Line(line);
   }
   return out;
 }

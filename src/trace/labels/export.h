@@ -8,7 +8,8 @@
 //     prompt_key, chosen_key, rejected_key)
 //   pairs, messages: the same with messages
 //   steps, plain: prompt, completions, labels (TRL's stepwise supervision;
-//     labels are booleans) and values
+//     labels are booleans), values, and scores: the recorded reward model's by
+//     level, a list each; null: not scored
 //   steps, openrlhf: input with the placeholder after each step, label: one
 //     number per step (OpenRLHF's train_prm, --input_key input --label_key
 //     label)

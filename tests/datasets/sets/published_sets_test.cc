@@ -401,6 +401,42 @@ TEST(LabelledSteps, ProcessBench) {
   EXPECT_EQ((*reader)->report().kind, "processbench");
 }
 
+TEST(LabelledSteps, StepwiseLinesOfTrl) {
+  const std::string path = WriteTestFile(
+      "stepwise.jsonl",
+      R"j({"prompt": "P", "completions": ["a\n", "b", "c"], "labels": [true, null, 0]}
+{"prompt": "P", "completions": ["a\n"], "labels": [true]}
+{"prompt": "P", "completions": ["a"], "labels": [0.5]}
+{"prompt": "P", "completions": ["a"], "labels": []}
+)j");
+  EXPECT_TRUE(HoldsLabelledSteps(path));
+  const auto reader = StepSetReader::Open(path, {});
+  ASSERT_TRUE(reader.ok());
+  auto one = (*reader)->Next();
+  ASSERT_TRUE(one.ok() && *one) << one.status();
+  EXPECT_EQ((*one)->problem, "P");
+  EXPECT_EQ((*one)->first_error, 2);
+  EXPECT_EQ((*one)->labels,
+            (std::vector<StepLabel>{StepLabel::kRight, StepLabel::kUnknown,
+                                    StepLabel::kWrong}));
+  EXPECT_FALSE((*one)->final_correct);
+  // Among such lines, one whose steps end with line ends is another of them.
+  one = (*reader)->Next();
+  ASSERT_TRUE(one.ok() && *one) << one.status();
+  EXPECT_EQ((*one)->steps, std::vector<std::string>{"a\n"});
+  EXPECT_FALSE(*(*reader)->Next());
+  EXPECT_EQ((*reader)->report().skipped, 2);
+  EXPECT_EQ((*reader)->report().kind, "trl-stepwise");
+  // Espalier's own lines.
+  for (
+      const char* own :
+      {R"j({"prompt": "P", "completions": ["a\n"], "labels": [true]})j",
+       R"j({"prompt": "P", "completions": ["a"], "labels": [true], "values": [1]})j",
+       R"j({"prompt": "P", "completions": ["a"], "labels": [true], "levels": {}})j"}) {
+    EXPECT_FALSE(HoldsLabelledSteps(WriteTestFile("own.jsonl", own))) << own;
+  }
+}
+
 TEST(LabelledSteps, PublicSamplesAreReadAsLabelled) {
   SKIP_WITHOUT_PUBLIC_DATA();
   // Read off the files by hand: steps, first wrong step, whether the final

@@ -11,14 +11,19 @@ namespace espalier {
 namespace {
 
 TEST(RewardHeadConfigTest, WhatIsWrittenIsRead) {
-  for (const char* text :
-       {R"({"reward":["step","path"]})", R"({"reward":["window4"]})",
-        R"({"reward":["path+outcome","step","window2"],)"
-        R"("weights":{"bias":-0.5,"step":2.0,"window2":1.25}})"}) {
+  for (
+      const char* text :
+      {R"({"reward":["step","path"]})", R"({"reward":["window4"]})",
+       R"({"reward":["step"],"ensemble":2})",
+       R"({"reward":["step"],"ensemble":16,"weights":{"bias":0.0,"step":1.0}})",
+       R"({"reward":["path+outcome","step","window2"],)"
+       R"("weights":{"bias":-0.5,"step":2.0,"window2":1.25}})"}) {
     const auto entry = nlohmann::json::parse(text);
     const auto read = ParseRewardHead(entry);
     ASSERT_TRUE(read.has_value()) << text;
-    EXPECT_EQ(RewardHeadJson(read->outputs, read->weights), entry);
+    EXPECT_EQ(RewardHeadJson(read->outputs, read->weights, read->ensemble),
+              entry);
+    EXPECT_EQ(read->ensemble, entry.value("ensemble", 1));
   }
   const auto read = ParseRewardHead(nlohmann::json::parse(
       R"({"reward":["window3","outcome"],"weights":{"outcome":3}})"));
@@ -33,6 +38,10 @@ TEST(RewardHeadConfigTest, OtherFormsAreRefused) {
         R"({"reward":["stp"]})", R"({"reward":["step","step"]})",
         R"({"reward":["step+path","path"]})", R"({"reward":["step+"]})",
         R"({"reward":["step"],"value":["path"]})",
+        R"({"reward":["step"],"ensemble":1})",
+        R"({"reward":["step"],"ensemble":17})",
+        R"({"reward":["step"],"ensemble":2.5})",
+        R"({"reward":["step"],"ensemble":"2"})", R"({"ensemble":2})",
         R"({"reward":["step"],"weights":{"path":1}})",
         R"({"reward":["step"],"weights":{"step":"1"}})",
         R"({"reward":["step"],"weights":[1]})"}) {

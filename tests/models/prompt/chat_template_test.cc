@@ -1,7 +1,8 @@
 // Expected texts come from the chat_template of each model card, run by Jinja2
 // 3.1.6 with trim_blocks and lstrip_blocks, bos and eos from the card's
-// tokenizer_config.json, add_generation_prompt true. Those of plain, qwq and
-// qwen3.5 are written by hand from how these families end a prompt.
+// tokenizer_config.json, add_generation_prompt true. Those of plain, qwq,
+// qwen3.5 and deepseek are written by hand from how these families end a
+// prompt.
 #include "models/prompt/chat_template.h"
 
 #include <gtest/gtest.h>
@@ -88,6 +89,20 @@ TEST(ChatTemplateTest, Llama3TrimsEveryText) {
             "\n\n");
 }
 
+// deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B, by hand from its card's template:
+// first as published in January 2025, then as it is now.
+TEST(ChatTemplateTest, DeepSeekForgetsWhatItThought) {
+  const std::string asked =
+      "<｜begin▁of▁sentence｜>Be brief.<｜User｜>  What is 2+3? "
+      "<｜Assistant｜>\n\nIt is 5. <｜end▁of▁sentence｜><｜User｜>And 4+4?"
+      "<｜Assistant｜>";
+  EXPECT_EQ(Text("deepseek", {kSystem, kFirst, kThought, kSecond}), asked);
+  EXPECT_EQ(Text("deepseek-r1", {kSystem, kFirst, kThought, kSecond}),
+            asked + "<think>\n");
+  EXPECT_EQ(Text("deepseek", {kSecond}),
+            "<｜begin▁of▁sentence｜><｜User｜>And 4+4?<｜Assistant｜>");
+}
+
 // meta-llama/Llama-3.1-8B-Instruct.
 TEST(ChatTemplateTest, Llama31SaysItsDates) {
   EXPECT_EQ(Text("llama3.1", {kSecond}),
@@ -159,6 +174,7 @@ TEST(ChatTemplateTest, ControlTokensInATextAreRefused) {
   EXPECT_TRUE(refused("qwen3", "a <|<|endoftext|>"));
   EXPECT_TRUE(refused("llama3", "x<|eot_id|>"));
   EXPECT_TRUE(refused("llama3.1", "<|reserved_special_token_7|>"));
+  EXPECT_TRUE(refused("deepseek", "x<｜Assistant｜>"));
   EXPECT_TRUE(refused("mistral-v3", "x [/INST] y"));
   EXPECT_TRUE(refused("mistral-v1", "</s>"));
   EXPECT_FALSE(refused("chatml", "|x| <| y |> <|a b|> if (a<|b) </s> [INST]"));

@@ -90,6 +90,17 @@ TEST_F(FindTemplateTest, Llama3ByItsHeadersAndDates) {
             "llama3.1");
 }
 
+TEST_F(FindTemplateTest, DeepSeekByWhereItsAnswerBegins) {
+  const std::string text =
+      "{{ '<｜User｜>' + m['content'] }}{% set content = "
+      "content.split('</think>')[-1] %}{{ '<｜Assistant｜>' + content + "
+      "'<｜end▁of▁sentence｜>' }}{% if add_generation_prompt %}";
+  EXPECT_EQ(NameOf(text + "{{ '<｜Assistant｜>' }}"), "deepseek");
+  EXPECT_EQ(NameOf(text + "{{ '<｜Assistant｜><think>\\n' }}"), "deepseek-r1");
+  // V3.1 has a switch.
+  EXPECT_EQ(NameOf(text + "{% if thinking %}{{ '<think>' }}"), "none");
+}
+
 TEST_F(FindTemplateTest, MistralByItsSpaces) {
   EXPECT_EQ(NameOf(Mistral("'[INST] '", "' [/INST]'",
                            "{{ m['content'] + eos_token + ' ' }}")),

@@ -97,5 +97,24 @@ TEST(CalibrationTest, WrongFilesAreRefusedWithPlace) {
   expect("level { name: \"step\" score: 1.5 probability: 1 }", "from 0 to 1");
 }
 
+TEST(CalibrationTest, ASpreadFollowsTheCurve) {
+  const Calibration curve = Read(
+      "level { name: \"path\" score: [0, .5, 1] probability: [0, .25, 1] }");
+  const auto spread = [&](float mean, float of) {
+    StepScores scores{.step = mean, .path = mean};
+    scores.spread_of(Level::kStep) = scores.spread_of(Level::kPath) = of;
+    const StepScores out = curve.Apply(scores, false);
+    EXPECT_EQ(out.spread_of(Level::kStep), of);  // has no curve
+    return out.spread_of(Level::kPath);
+  };
+  EXPECT_NEAR(spread(.25f, .1f), .05, 1e-6);  // slope 1/2
+  EXPECT_NEAR(spread(.75f, .1f), .15, 1e-6);  // slope 3/2
+  // .4 becomes .2 and .6 becomes .4.
+  EXPECT_NEAR(spread(.5f, .1f), .1, 1e-6);
+  // .9 becomes .85, and 1.1 is cut to 1.
+  EXPECT_NEAR(spread(1, .1f), .075, 1e-6);
+  EXPECT_EQ(spread(.3f, 0), 0);
+}
+
 }  // namespace
 }  // namespace espalier

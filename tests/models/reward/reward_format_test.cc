@@ -165,6 +165,31 @@ TEST(RewardFormatTest, VotesAreNamedWithTheFormat) {
   EXPECT_TRUE(Has(error("genprm:votes=0"), "expected 1 to"));
   EXPECT_TRUE(Has(error("genprm:votes=x"), "found \"x\""));
   EXPECT_TRUE(Has(error("trl:votes=2"), "leave out :votes=2"));
+  EXPECT_TRUE(Has(error("genprm:votes=2:votes=3"), "votes= is given twice"));
+}
+
+TEST(RewardFormatTest, RoundsAreNamedWithTheFormat) {
+  // ThinkPRM's program has three phrases.
+  const RewardFormat once = *ReadRewardFormat("thinkprm");
+  const RewardFormat all = *ReadRewardFormat("thinkprm:rounds=4:votes=2");
+  ASSERT_EQ(once.verdict->rounds.size(), 2u);
+  ASSERT_EQ(all.verdict->rounds.size(), 5u);
+  EXPECT_EQ(all.verdict->votes, 2);
+  const char* said[] = {"Let me double check", "Let's verify again",
+                        "Did I miss something?"};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(all.verdict->rounds[i + 1].say, said[i]);
+    EXPECT_EQ(all.verdict->rounds[i + 1].stops, once.verdict->rounds[0].stops);
+    EXPECT_EQ(all.verdict->rounds[i + 1].tokens, 8172);
+  }
+  EXPECT_EQ(all.verdict->rounds[4].say, once.verdict->rounds[1].say);
+  EXPECT_NE(all.text, once.text);
+  const auto error = [](const std::string& name) {
+    return std::string(ReadRewardFormat(name).status().message());
+  };
+  EXPECT_TRUE(Has(error("thinkprm:rounds=5"), "expected 1 to 4 rounds"));
+  EXPECT_TRUE(Has(error("genprm:rounds=2"), "leave out :rounds=2"));
+  EXPECT_TRUE(Has(error("trl:rounds=2"), "leave out :rounds=2"));
 }
 
 TEST(RewardFormatTest, FileIsReadByItsNameAndAnUnknownNameSuggests) {

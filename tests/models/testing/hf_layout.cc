@@ -189,8 +189,8 @@ std::vector<HfTensor> RotaryTensors(const TrunkConfig& c) {
     list.Matrix("lm_head", c.vocab_size, d, false);
   }
   if (c.reward_head) {
-    list.Matrix("reward_head", static_cast<int>(c.reward_outputs.size()), d,
-                true);
+    const auto outputs = static_cast<int>(c.reward_outputs.size());
+    list.Matrix("reward_head", c.reward_ensemble * outputs, d, true);
   }
   if (c.head == HeadKind::kSequenceClassification ||
       c.head == HeadKind::kTokenClassification) {
@@ -289,6 +289,9 @@ json HfConfigJson(const TrunkConfig& c) {
       outputs.push_back(name);
     }
     out["espalier_heads"] = {{"reward", outputs}};
+    if (c.reward_ensemble > 1) {
+      out["espalier_heads"]["ensemble"] = c.reward_ensemble;
+    }
   }
   if (!c.lm_head) {
     for (int i = 0; i < c.head_labels; ++i) {

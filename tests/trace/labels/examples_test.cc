@@ -245,5 +245,125 @@ TEST(ContaminationTest, APromptOfAnEvaluationIsKnownByItsQuestion) {
   EXPECT_FALSE(evaluation->HoldPrompt("What is 6 times 7 less 1?"));
 }
 
+// Two right responses of scores .9 .2 and .6, and a wrong one of .8, .4.
+SmallTree ScoredTree() {
+  SmallTree tree;
+  const auto add = [&](int parent, const char* text, float score,
+                       NodeVerdict verdict = NodeVerdict::kNotAsked) {
+    const int id = tree.Add(parent, text, verdict);
+    tree.tree.nodes.back().step_score = score;
+    return id;
+  };
+  add(add(0, "ab\n", 0.9f), "= 2\n", 0.2f, NodeVerdict::kCorrect);
+  add(0, "= 2 \n", 0.6f, NodeVerdict::kCorrect);
+  add(add(0, "c\n", 0.8f), "= 3\n", 0.4f, NodeVerdict::kWrong);
+  return tree;
+}
+
+// Advantages of the three responses' steps, in order.
+std::vector<std::vector<float>> StepAdvantages(const ProcessRewards& process) {
+  FilterLog log;
+  const auto groups =
+      SelectGroups({Problem({ScoredTree().tree})}, {.process = process}, log);
+  EXPECT_EQ(groups.size(), 1u);
+  std::vector<std::vector<float>> out;
+  for (const GroupResponse& r : groups[0].responses) {
+    EXPECT_EQ(r.advantages.size(), r.tokens.size());
+    std::vector<float>& steps = out.emplace_back();
+    size_t begin = 0;
+    for (const size_t end : r.step_ends) {
+      for (; begin < end; ++begin) {
+        // All tokens of a step have the same.
+        EXPECT_EQ(r.advantages[begin], r.advantages[end - 1]);
+      }
+      steps.push_back(r.advantages[end - 1]);
+    }
+  }
+  return out;
+}
+
+void ExpectAdvantages(const ProcessRewards& process,
+                      const std::vector<std::vector<double>>& returns,
+                      double mean) {
+  const auto steps = StepAdvantages(process);
+  ASSERT_EQ(steps.size(), returns.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const double outcome = i < 2 ? 1.0 / 3 : -2.0 / 3;
+    for (size_t k = 0; k < steps[i].size(); ++k) {
+      const double more = returns[i].empty() ? 0 : 0.5 * (returns[i][k] - mean);
+      EXPECT_NEAR(steps[i][k], outcome + more, 1e-6) << i << " " << k;
+    }
+  }
+}
+
+TEST(ExamplesTest, ProcessRewardsAreBoundedAsPublished) {
+  // A clip of 0 leaves no reward: min(s, 0).
+  ExpectAdvantages({.weight = 0.5f, .clip = 0, .delta = false, .gate = false},
+                   {{0, 0}, {0}, {0, 0}}, 0);
+  // Clip at .5: rewards 0, -.3; 0; 0, -.1.
+  ExpectAdvantages({.weight = 0.5f, .delta = false, .gate = false},
+                   {{-0.3, -0.3}, {0}, {-0.1, -0.1}}, -0.8 / 5);
+  // Clip at 1, whose returns add up: -.1 -.8, -.8; -.4; -.2 -.6, -.6.
+  ExpectAdvantages({.weight = 0.5f, .clip = 1, .delta = false, .gate = false},
+                   {{-0.9, -0.8}, {-0.4}, {-0.8, -0.6}}, -3.5 / 5);
+  // Delta: each step's own.
+  ExpectAdvantages({.weight = 0.5f, .clip = 1, .gate = false},
+                   {{-0.1, -0.8}, {-0.4}, {-0.2, -0.6}}, -2.1 / 5);
+  // The gate leaves the wrong response its outcome's advantage.
+  ExpectAdvantages({.weight = 0.5f, .clip = 1}, {{-0.1, -0.8}, {-0.4}, {}},
+                   -1.3 / 3);
+}
+
+TEST(ExamplesTest, ProcessRewardsAreOffUnlessAskedFor) {
+  EXPECT_EQ(ProcessRewards().weight, 0);
+  FilterLog log;
+  const auto groups =
+      SelectGroups({Problem({ScoredTree().tree})}, GroupOptions(), log);
+  ASSERT_EQ(groups.size(), 1u);
+  for (const GroupResponse& r : groups[0].responses) {
+    EXPECT_TRUE(r.advantages.empty());
+  }
+  // Asked for, a response with a step that was not scored has none.
+  SmallTree tree = ScoredTree();
+  tree.tree.nodes[1].step_score = std::nanf("");
+  const auto some = SelectGroups({Problem({tree.tree})},
+                                 {.process = {.weight = 1, .clip = 1}}, log);
+  EXPECT_EQ(some[0].responses[0].advantages,
+            std::vector<float>(some[0].responses[0].tokens.size(),
+                               some[0].responses[0].advantage));
+  // The only one that counts is its own mean.
+  EXPECT_FLOAT_EQ(some[0].responses[1].advantages[0], 1.0f / 3);
+}
+
+TEST(ExamplesTest, TheConsistencyFilterBalancesTheClasses) {
+  const auto kept = [](ConsistencyFilter filter, SmallTree tree) {
+    FilterLog log;
+    const auto groups =
+        SelectGroups({Problem({tree.tree})}, {.filter = filter}, log);
+    std::vector<float> firsts;
+    for (const GroupResponse& r : groups.at(0).responses) {
+      firsts.push_back(r.step_scores.empty() ? -1 : r.step_scores[0]);
+    }
+    return firsts;
+  };
+  // Means .55 and .6 of right ones: the first goes.
+  EXPECT_THAT(kept(ConsistencyFilter::kBoth, ScoredTree()),
+              ElementsAre(0.6f, 0.8f));
+  EXPECT_THAT(kept(ConsistencyFilter::kCorrect, ScoredTree()),
+              ElementsAre(0.6f, 0.8f));
+  EXPECT_THAT(kept(ConsistencyFilter::kOff, ScoredTree()),
+              ElementsAre(0.9f, 0.6f, 0.8f));
+  // Four wrong ones, one of them unscored: those of the highest means go.
+  SmallTree more = ScoredTree();
+  for (const float score : {0.1f, 0.7f, std::nanf("")}) {
+    more.Add(0, absl::StrCat("= ", score, "\n"), NodeVerdict::kWrong);
+    more.tree.nodes.back().step_score = score;
+  }
+  EXPECT_THAT(kept(ConsistencyFilter::kBoth, more),
+              ElementsAre(0.9f, 0.6f, 0.1f, -1));
+  EXPECT_THAT(kept(ConsistencyFilter::kCorrect, more),
+              ElementsAre(0.9f, 0.6f, 0.8f, 0.1f, 0.7f, -1));
+}
+
 }  // namespace
 }  // namespace espalier
