@@ -407,16 +407,20 @@ char PronounOf(const std::string& name) {
   return IsOneOf(name, kShe) ? 's' : IsOneOf(name, kHe) ? 'h' : '?';
 }
 
-// Refuses pronouns that may refer to somebody other than the hero.
+// Refuses pronouns that may refer to somebody other than the hero. One that
+// begins a sentence is whoever the sentence before was about: "She gives 3 to
+// Ann. She loses 4."
 absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
                            const Quantity& quantity) {
   static constexpr std::string_view kShe[] = {"she", "hers", "herself"};
   static constexpr std::string_view kHe[] = {"he", "him", "his", "himself"};
   char hero = PronounOf(quantity.hero.front());
-  char other = 0;  // of whom the sentence before named, 0: nobody
+  char other = 0;            // of whom the sentence before named, 0: nobody
+  bool about_other = false;  // the sentence before began with that person
   for (const Sentence& sentence : sentences) {
     const PlainWords& words = sentence.words;
     char named = 0;
+    bool begun = false;
     for (size_t i = 0; i < words.texts.size(); ++i) {
       const std::string& word = words.texts[i];
       const char pronoun = IsOneOf(word, kShe)  ? 's'
@@ -425,7 +429,8 @@ absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
                                                 : 0;
       if (pronoun != 0) {
         if (hero == '?') hero = pronoun;
-        if (hero != pronoun || other == pronoun) {
+        const bool unclear = other == pronoun && (i > 0 || about_other);
+        if (hero != pronoun || unclear) {
           return Foreign(absl::StrCat("a story has one person's things, and \"",
                                       word, "\" in ", Quoted(sentence.text),
                                       " may be another"));
@@ -439,9 +444,11 @@ absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
           std::find(quantity.hero.begin(), quantity.hero.end(), word) ==
               quantity.hero.end()) {
         named = PronounOf(word);
+        begun = first;
       }
     }
     other = named;
+    about_other = begun;
   }
   return absl::OkStatus();
 }

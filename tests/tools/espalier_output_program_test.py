@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import socket
@@ -36,6 +37,17 @@ class OutputTest(ProgramTest):
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertEqual(piped.returncode, 0, piped.stderr)
         self.assertIn('"results"', piped.stderr)
+        # A device, a pipe and a path are no questions.
+        solve = ["solve", "--search", "greedy", STORY, "--json"]
+        self.refused_late(run(*solve, "/dev/full"), "/dev/full",
+                          "No space left")
+        line = " ".join([PROGRAM, "solve --json >(cat >&2) --search greedy",
+                         shlex.quote(STORY)])
+        piped = subprocess.run(["bash", "-c", line], check=False, text=True,
+                               env=dict(os.environ, ESPALIER_ZOO=ZOO),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(piped.returncode, 0, piped.stderr)
+        self.assertIn('"answer"', piped.stderr)
 
     def refused_late(self, result, *words):
         self.assertEqual(result.returncode, 1, result.stderr)

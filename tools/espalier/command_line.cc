@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -21,8 +22,16 @@ namespace {
 // In commands with positional arguments --json takes a file only as
 // --json=FILE: CLI11 would otherwise take the question that follows. An
 // argument that ends in .json is no question, except for report, which reads
-// such files.
+// such files; nor is a path, a device or a FIFO where questions are text.
 bool IsJsonFile(const std::string& command, const std::string& argument) {
+  if (command == "solve" || command == "complete" || command == "methods") {
+    for (const std::string_view path : {"/", "./", "../"}) {
+      if (argument.starts_with(path)) return true;
+    }
+    std::error_code error;
+    const auto there = std::filesystem::status(argument, error);
+    if (!error && std::filesystem::is_other(there)) return true;
+  }
   return command != "report" && argument.size() > 5 &&
          argument.ends_with(".json") && argument[0] != '-';
 }

@@ -1,5 +1,7 @@
 #include "tools/espalier/grade_pairs.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -115,8 +117,10 @@ absl::Status GradeStream(std::istream& in, const std::string& name,
       ++bad;
     }
     out["us"] = static_cast<int64_t>(us * 10 + 0.5) / 10.0;
+    // A terminal must not see control characters of an answer.
+    const bool ascii = isatty(STDOUT_FILENO) != 0;
     const std::string text =
-        out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) +
+        out.dump(-1, ' ', ascii, nlohmann::json::error_handler_t::replace) +
         "\n";
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
       return absl::UnavailableError("standard output cannot be written");
