@@ -1,6 +1,7 @@
 #include "datasets/answers/claimed_boxes.h"
 
 #include <algorithm>
+#include <cctype>
 #include <initializer_list>
 #include <iterator>
 #include <string>
@@ -254,6 +255,14 @@ bool Glued(std::string_view text, const Span& box) {
 bool PartOfFormula(std::string_view text, const Span& box) {
   constexpr size_t kLongest = 200;
   if (Glued(text, box)) return true;
+  // "x = \\boxed{9}y"; other letters may be a unit: "\\boxed{5}m".
+  const std::string_view next = text.substr(box.outer_end, 2);
+  const bool variable =
+      !next.empty() &&
+      std::string_view("xyznk").find(next[0]) != std::string_view::npos &&
+      (next.size() == 1 ||
+       std::isalpha(static_cast<unsigned char>(next[1])) == 0);
+  if (variable) return true;
   std::string_view lead = text.substr(0, box.outer_start);
   lead = lead.substr(lead.size() - std::min(lead.size(), kLongest));
   if (lead.size() > 1 && lead.back() == '-' && Blank(lead[lead.size() - 2])) {
