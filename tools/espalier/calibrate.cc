@@ -325,7 +325,8 @@ absl::StatusOr<std::vector<LevelReport>> FitLevels(const CalibrateFlags& flags,
                                                    const ByLevel& levels,
                                                    const ByLevel& other) {
   std::vector<LevelReport> out;
-  const std::vector<std::string> all(kLevelNames.begin(), kLevelNames.end());
+  const std::vector<std::string> all = {"step",    "path",    "outcome",
+                                        "window2", "window3", "window4"};
   for (const std::string& name : flags.levels.empty() ? all : flags.levels) {
     const auto found = levels.find(name);
     if (found == levels.end()) {
