@@ -24,8 +24,8 @@ struct StepFact {
   bool state_ok = false;  // after it no error is left uncorrected
 };
 
-// A verifier's verdicts as facts. No shipped verifier accepts a path again
-// after an error, so with them every error stays uncorrected.
+// A verifier's verdicts as facts. Of the shipped verifiers that of stories
+// reads corrections; with the others every error stays uncorrected.
 std::vector<StepFact> FactsOf(const std::vector<StepVerdict>& verdicts);
 
 // 1 if step `i` follows from what stands before it, else 0: step_ok. With the
