@@ -405,8 +405,7 @@ absl::Status Runner::SendEvaluate(SearchSession& session,
                                   SearchRequest request) {
   const Tree& tree = session.context().tree();
   if (session.judge != nullptr) {
-    session.judge->Ask(request.number, tree, request.nodes,
-                       request.max_tokens);
+    session.judge->Ask(request.number, tree, request.nodes, request.max_tokens);
     session.judged.emplace(request.number, std::move(request));
     return ServeJudge(session);
   }

@@ -6,8 +6,9 @@
 //                                          ^ p(yes) / (p(yes) + p(no))
 //
 // A node's value is the mean over its votes; a vote that ends without a verdict
-// counts one half, as does one that the budget of verdict tokens cuts. A format with a history gives the model what the first vote
-// said about each earlier step. Step and path scores are as in reward_reader.h.
+// counts one half, as does one that the budget of verdict tokens cuts. A format
+// with a history gives the model what the first vote said about each earlier
+// step. Step and path scores are as in reward_reader.h.
 //
 // Vote v of a node draws round r from the stream of (seed, question, path, r),
 // sample v: what is written does not depend on other searches, threads or

@@ -21,8 +21,8 @@
 namespace espalier {
 
 // `verdicts`: what the recorded reward model could write about a step, if it
-// wrote its verdicts. DataLoss if a request of the search has no completion in the log, or that of
-// another request.
+// wrote its verdicts. DataLoss if a request of the search has no completion in
+// the log, or that of another request.
 absl::StatusOr<StoredTree> Replay(const Problem& problem, const Task& task,
                                   const SearchAlgorithm& algorithm,
                                   const SearchOptions& options,

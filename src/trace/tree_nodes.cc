@@ -226,9 +226,8 @@ int ColumnValue(sqlite3_vtab_cursor* base, sqlite3_context* out, int column) {
     case kWindow2Score:
     case kWindow3Score:
     case kWindow4Score:
-      ResultReal(out,
-                 node.window_scores[static_cast<size_t>(column) -
-                                    static_cast<size_t>(kWindow2Score)]);
+      ResultReal(out, node.window_scores[static_cast<size_t>(column) -
+                                         static_cast<size_t>(kWindow2Score)]);
       return SQLITE_OK;
     case kSearchId:
       return integer(cursor.search_id);

@@ -359,11 +359,11 @@ absl::Status MeasureSamples(const BenchRewardFlags& flags,
                             SolutionScorer* model) {
   ESP_ASSIGN_OR_RETURN(
       RecordedSamples recorded,
-      ReadSamplesFile(flags.samples, {.texts = model != nullptr,
-                                      .level = flags.level
-                                                   ? std::optional(flags.Read())
-                                                   : std::nullopt,
-                                      .run = flags.run.value_or(0)}));
+      ReadSamplesFile(
+          flags.samples,
+          {.texts = model != nullptr,
+           .level = flags.level ? std::optional(flags.Read()) : std::nullopt,
+           .run = flags.run.value_or(0)}));
   if (recorded.not_graded > 0) {
     std::fprintf(stderr, "%lld responses without a verdict are left out\n",
                  static_cast<long long>(recorded.not_graded));

@@ -189,10 +189,9 @@ absl::Status CheckLevel(std::string_view flag, Level level, LevelSet levels) {
   if (MissingLevels({.level = level}, {}, levels).empty()) {
     return absl::OkStatus();
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat(AbslView(flag), " ", AbslView(kLevelNames[IndexOf(level)]),
-                   ": the reward model gives no such scores, but ",
-                   LevelNames(levels)));
+  return absl::FailedPreconditionError(absl::StrCat(
+      AbslView(flag), " ", AbslView(kLevelNames[IndexOf(level)]),
+      ": the reward model gives no such scores, but ", LevelNames(levels)));
 }
 
 absl::Status CheckTaskFlag(const std::string& task) {

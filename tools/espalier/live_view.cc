@@ -102,8 +102,8 @@ std::vector<std::string> LiveLines(const std::string& title,
   for (size_t i = shot.steps.size() - steps; i < shot.steps.size(); ++i) {
     const TreeNode& step = shot.steps[i];
     lines.push_back(absl::StrCat(
-        "  ", Fit(OneLine(step.text), std::clamp(width - 24, 8, 48), true),
-        " ", LevelScores(step)));
+        "  ", Fit(OneLine(step.text), std::clamp(width - 24, 8, 48), true), " ",
+        LevelScores(step)));
   }
   if (!shot.first.empty()) lines.push_back("first steps");
   uint32_t most = 0;

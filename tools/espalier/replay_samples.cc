@@ -131,14 +131,12 @@ absl::StatusOr<ReplaySample> SampleOf(const StoredTree& tree, size_t node,
     const float score = ScoresOf(step)[level];
     if (std::isnan(score)) {
       const LevelSet levels = LevelsOf(tree);
-      return absl::FailedPreconditionError(
-          absl::StrCat("problem ", problem, ": the recorded search ",
-                       levels.empty()
-                           ? std::string("scored no steps")
-                       : levels.has(level)
-                           ? std::string("did not score every step")
-                           : MissingLevel(level, levels),
-                       "; name a reward model by --reward-model"));
+      return absl::FailedPreconditionError(absl::StrCat(
+          "problem ", problem, ": the recorded search ",
+          levels.empty()      ? std::string("scored no steps")
+          : levels.has(level) ? std::string("did not score every step")
+                              : MissingLevel(level, levels),
+          "; name a reward model by --reward-model"));
     }
     sample.scores.push_back(score);
   }

@@ -35,7 +35,7 @@ struct SampleSource {
   bool texts = false;  // texts in place of scores
   // Of a run's scores: none is steps. Lines have scores of no named level.
   std::optional<Level> level = {};
-  int64_t run = 0;     // 0: all runs of a database
+  int64_t run = 0;  // 0: all runs of a database
 };
 
 // InvalidArgument, which names file and line, for a line without what is

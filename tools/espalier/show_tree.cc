@@ -14,8 +14,8 @@ std::string Score(float score) {
 }
 
 std::string LevelScores(const TreeNode& node) {
-  std::string text = absl::StrFormat(
-      "path %s  step %s", Score(node.path_score), Score(node.step_score));
+  std::string text = absl::StrFormat("path %s  step %s", Score(node.path_score),
+                                     Score(node.step_score));
   const StepScores scores = node.scores();
   for (size_t l = 0; l < kLevels; ++l) {
     const auto level = static_cast<Level>(l);
