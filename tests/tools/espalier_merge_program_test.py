@@ -13,7 +13,7 @@ import time
 import unittest
 
 from espalier_generate_program_test import content
-from espalier_program_test import PROGRAM, ZOO, ProgramTest, run
+from espalier_program_test import PROGRAM, ROOT, ZOO, ProgramTest, run
 
 LAUNCHERS = ("RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
              "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID",
@@ -157,7 +157,10 @@ class MergeTest(ProgramTest):
 
     def test_wrong_inputs(self):
         missing = self.path("missing.db")
-        for name, words in ((missing, "missing.db"),
+        old = self.path("old.db")
+        shutil.copy(os.path.join(ROOT, "tests", "tools", "runs", "0.1.0.db"),
+                    old)
+        for name, words in ((missing, "missing.db"), (old, "db upgrade"),
                             (__file__, "not a run database")):
             done = self.merge(name)
             self.assertEqual(done.returncode, 1)

@@ -174,9 +174,15 @@ absl::Status RunMerge(const DbFlags& flags) {
     ESP_RETURN_IF_ERROR(RunDb::Open(path, Sqlite::kRead).status());
   }
   ESP_ASSIGN_OR_RETURN(
-      const auto out,
+      auto out,
       RunDb::Open(flags.out, there ? Sqlite::kWrite : Sqlite::kCreate));
-  ESP_ASSIGN_OR_RETURN(const MergeReport report, MergeRuns(flags.inputs, *out));
+  const absl::StatusOr<MergeReport> merged = MergeRuns(flags.inputs, *out);
+  out.reset();
+  if (!merged.ok()) {
+    if (!there) std::filesystem::remove(flags.out, error);
+    return merged.status();
+  }
+  const MergeReport& report = *merged;
   std::fprintf(
       flags.json.report(),
       "%s: %lld runs, %lld problems, %lld searches and %lld solutions added; "
