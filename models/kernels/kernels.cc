@@ -6,6 +6,7 @@
 #include "base/bfloat16.h"
 #include "base/check.h"
 #include "models/kernels/int4.h"
+#include "models/kernels/thread_checks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/kernels/kernels.cc"
@@ -83,8 +84,9 @@ HWY_INLINE void RowsByPanel(const float* HWY_RESTRICT x, size_t ldx,
 constexpr int kRows = HWY_TARGET <= HWY_AVX3 ? 6 : 2;
 
 template <class T>
-void MatMulPanels(const float* x, size_t ldx, int rows, const T* packed, int n,
-                  int k, float* y, size_t ldy) {
+ESP_RANGES_TOLD void MatMulPanels(const float* x, size_t ldx, int rows,
+                                  const T* packed, int n, int k, float* y,
+                                  size_t ldy) {
   const size_t panel_size = static_cast<size_t>(k) * kPanel;
   for (int p = 0; p * kPanel < n; ++p) {
     const T* panel = packed + static_cast<size_t>(p) * panel_size;
@@ -115,8 +117,9 @@ void MatMulFp32(const float* x, size_t ldx, int rows, const float* packed,
   MatMulPanels(x, ldx, rows, packed, n, k, y, ldy);
 }
 
-void MatMulInt8(const float* x, size_t ldx, int rows, const int8_t* packed,
-                int n, int k, const float* scales, float* y, size_t ldy) {
+ESP_RANGES_TOLD void MatMulInt8(const float* x, size_t ldx, int rows,
+                                const int8_t* packed, int n, int k,
+                                const float* scales, float* y, size_t ldy) {
   MatMulPanels(x, ldx, rows, packed, n, k, y, ldy);
   const D d;
   const size_t lanes = LaneCount();
@@ -347,10 +350,11 @@ struct Running {
 };
 
 // Adds the block's keys and values [first, count) to `run` and `out`.
-void AttendBlock(const float* HWY_RESTRICT query,
-                 const float* HWY_RESTRICT keys,
-                 const float* HWY_RESTRICT values, int first, int count,
-                 int head_dim, Running& run, float* HWY_RESTRICT out) {
+ESP_RANGES_TOLD void AttendBlock(const float* HWY_RESTRICT query,
+                                 const float* HWY_RESTRICT keys,
+                                 const float* HWY_RESTRICT values, int first,
+                                 int count, int head_dim, Running& run,
+                                 float* HWY_RESTRICT out) {
   const size_t lanes = LaneCount();
   const size_t dims = static_cast<size_t>(head_dim);
   alignas(64) float scores[kPanel];
@@ -382,9 +386,11 @@ void AttendBlock(const float* HWY_RESTRICT query,
 }
 
 // Block by block, so that the heads share what is in the L1 cache.
-void AttendImpl(const float* query, int heads, const float* const* keys,
-                const float* const* values, int first, int position,
-                int head_dim, float* HWY_RESTRICT out) {
+ESP_RANGES_TOLD void AttendImpl(const float* query, int heads,
+                                const float* const* keys,
+                                const float* const* values, int first,
+                                int position, int head_dim,
+                                float* HWY_RESTRICT out) {
   const size_t dims = static_cast<size_t>(head_dim);
   Running run[kAttendHeads];
   std::fill(out, out + static_cast<size_t>(heads) * dims, 0.0f);
@@ -506,6 +512,12 @@ void MatMul(const float* x, size_t ldx, int rows, const PackedMatrix& w,
   ESP_DCHECK(column % kPanel == 0);
   ESP_DCHECK(ldy >= static_cast<size_t>(PadToPanel(columns)));
   const size_t from = static_cast<size_t>(column) * static_cast<size_t>(w.k());
+  // Weights are never written again.
+  for (int r = 0; r < rows; ++r) {
+    TellReads(x + static_cast<size_t>(r) * ldx, static_cast<size_t>(w.k()));
+    TellWrites(y + static_cast<size_t>(r) * ldy,
+               static_cast<size_t>(PadToPanel(columns)));
+  }
   if (!w.bf16().empty()) {
     HWY_DYNAMIC_DISPATCH(MatMulBf16)
     (x, ldx, rows, w.bf16().data() + from, columns, w.k(), y, ldy);
@@ -547,6 +559,14 @@ void Rotate(float* x, const float* cos, const float* sin, int half) {
 void Attend(const float* query, int heads, const float* const* keys,
             const float* const* values, int first, int position, int head_dim,
             float* out) {
+  const size_t dims = static_cast<size_t>(head_dim);
+  for (int b = first / kPanel; b <= position / kPanel; ++b) {
+    const int count = std::min(kPanel, position - b * kPanel + 1);
+    TellReads(keys[b], kPanel * dims);
+    TellReads(values[b], static_cast<size_t>(count) * dims);
+  }
+  TellReads(query, static_cast<size_t>(heads) * dims);
+  TellWrites(out, static_cast<size_t>(heads) * dims);
   while (heads > 0) {
     const int now = std::min(heads, kAttendHeads);
     HWY_DYNAMIC_DISPATCH(AttendImpl)
