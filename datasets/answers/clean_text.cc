@@ -158,6 +158,11 @@ std::string WithPlainSigns(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
+    // All of the signs are of more than one byte.
+    if (static_cast<uint8_t>(text[at]) < 0x80) {
+      out += text[at++];
+      continue;
+    }
     const std::string_view rest = text.substr(at);
     const auto* const sign = std::find_if(
         std::begin(kSigns), std::end(kSigns),

@@ -243,6 +243,10 @@ std::string Squeeze(std::string_view text) {
 std::string WithoutSpacing(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\') {
+      out += text[at];
+      continue;
+    }
     const std::string_view rest = text.substr(at, 7);
     if (rest.starts_with("\\left(") || rest.starts_with("\\left[")) {
       at += 4;

@@ -34,12 +34,22 @@ bool WordAt(std::string_view text, size_t at, std::string_view phrase) {
   return begins && (end >= text.size() || !Letter(text[end]));
 }
 
+// text.rfind(phrase, last), which compares whole phrases only where the first
+// byte fits. `phrase` is not empty.
+size_t LastOf(std::string_view text, std::string_view phrase, size_t last) {
+  if (phrase.size() > text.size()) return kNone;
+  for (size_t at = std::min(last, text.size() - phrase.size()) + 1; at-- > 0;) {
+    if (text[at] == phrase[0] && text.substr(at).starts_with(phrase)) return at;
+  }
+  return kNone;
+}
+
 // Start of the last phrase of a reading; `length` is set to its length.
 size_t LastMention(std::string_view lower, Reading reading, size_t* length) {
   size_t best = kNone;
   for (const std::string_view phrase : Phrases(reading)) {
-    for (size_t at = lower.rfind(phrase); at != kNone;
-         at = at == 0 ? kNone : lower.rfind(phrase, at - 1)) {
+    for (size_t at = LastOf(lower, phrase, kNone - 1); at != kNone;
+         at = at == 0 ? kNone : LastOf(lower, phrase, at - 1)) {
       if (!WordAt(lower, at, phrase)) continue;
       if (best == kNone || at > best) {
         best = at;

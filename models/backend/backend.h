@@ -100,16 +100,16 @@ struct GenerateRequest {
 
 // What a ScoreRequest reads at the last token of each sequence.
 enum class ScoreRead : uint8_t {
-  kRewards,  // the scores of Espalier's reward head
-  kHidden,   // the trunk's output after its final norm, for another head
-  kLogits,   // the logits of given tokens as the next one
+  kRewards,   // the scores of Espalier's reward head
+  kHidden,    // the trunk's output after its final norm, for another head
+  kLogprobs,  // ln p of given tokens as the next one, at temperature 1
 };
 
 // Scores sequences by what the model computes at the last token of each.
 struct ScoreRequest {
   std::vector<SeqId> sequences;
   ScoreRead read = ScoreRead::kRewards;
-  std::vector<int32_t> tokens = {};  // kLogits: of these, at least one
+  std::vector<int32_t> tokens = {};  // kLogprobs: of these, at least one
 };
 
 // Log-probs of given texts, each a continuation of `from`.

@@ -365,7 +365,7 @@ absl::Status ScriptedBackend::CheckRead(const ScoreRequest& request) const {
       request.read == ScoreRead::kRewards && !options_.reward ? "a reward head"
       : request.read == ScoreRead::kHidden && options_.hidden_size == 0
           ? "hidden rows"
-      : request.read == ScoreRead::kLogits && !options_.logits
+      : request.read == ScoreRead::kLogprobs && !options_.logits
           ? "a language model head"
           : nullptr;
   if (lacks == nullptr) return absl::OkStatus();
@@ -411,7 +411,7 @@ Completion ScriptedBackend::Run(const Request& request) {
       }
     }
     for (const int32_t token : score.tokens) {
-      row.push_back(Read(state, kLogitTag + static_cast<uint64_t>(token)));
+      row.push_back(Read(state, kLogitTag + static_cast<uint64_t>(token)) - 1);
     }
   }
   return c;

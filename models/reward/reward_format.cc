@@ -177,11 +177,13 @@ absl::Status ReadTag(const FormatSource& source, RewardFormat& format) {
   if (format.tag_in_step != TagInStep::kRefuse && !format.has_tag()) {
     return source.Error("tag_in_step", "there is no tag");
   }
-  if (format.read == RewardRead::kEnd && format.layout != RewardLayout::kChat) {
+  if (format.read == RewardRead::kEnd && format.layout != RewardLayout::kChat &&
+      !format.prompt) {
     return source.Error("read",
                         "END reads after what the chat template closes a "
-                        "message with; expected the layout CHAT, or "
-                        "LAST_TOKEN");
+                        "message with, or after the end token of a response to "
+                        "the policy's prompt; expected the layout CHAT, or "
+                        "prompt, or LAST_TOKEN");
   }
   return absl::OkStatus();
 }
@@ -202,6 +204,38 @@ absl::Status ReadComparison(const FormatSource& source, RewardFormat& format) {
                         "TEXT or CHAT, unit: STEP and read: LAST_TOKEN");
   }
   format.labels = 1;
+  return absl::OkStatus();
+}
+
+absl::Status ReadLogProb(const FormatSource& source, RewardFormat& format) {
+  const RewardFormatConfig& config = source.config;
+  format.log_prob = config.log_prob();
+  format.log_prob_base = config.log_prob_base();
+  if (format.log_prob == 0 && format.log_prob_base != 0) {
+    return source.Error("log_prob_base", "needs log_prob");
+  }
+  if (format.log_prob == 0) return absl::OkStatus();
+  if (!(format.log_prob > 0) || !std::isfinite(format.log_prob)) {
+    return source.Error(
+        "log_prob",
+        absl::StrCat("expected a factor above 0, found ", format.log_prob));
+  }
+  if (!(format.log_prob_base < 0) || !std::isfinite(format.log_prob_base)) {
+    return source.Error("log_prob_base",
+                        absl::StrCat("expected a log-prob below 0, found ",
+                                     format.log_prob_base));
+  }
+  if (!format.head.empty() || config.has_verdict()) {
+    return source.Error("log_prob",
+                        "is of a choice's token; expected no head and no "
+                        "verdict");
+  }
+  if (config.squash() != RewardFormatConfig::NONE ||
+      config.range() != RewardFormatConfig::PROBABILITY) {
+    return source.Error("log_prob",
+                        "gives values in [0, 1]; expected squash: NONE and "
+                        "range: PROBABILITY");
+  }
   return absl::OkStatus();
 }
 
@@ -236,15 +270,19 @@ absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
             std::string(given == 0 ? "none of them" : "more than one of them"));
   }
   if (format.compares()) return ReadComparison(source, format);
+  ESP_RETURN_IF_ERROR(ReadLogProb(source, format));
   if (format.head.empty()) {
     if (config.labels() != 0) {
       return source.Error("labels", "a head has them, choices do not");
     }
-    if (choices != 2) {
-      return source.Error(format.choices.empty() ? "choice_id" : "choice",
-                          absl::StrCat("expected two, found ", choices));
+    format.labels = config.log_prob() == 0 ? 2 : 1;
+    if (choices != static_cast<size_t>(format.labels)) {
+      return source.Error(
+          format.choices.empty() ? "choice_id" : "choice",
+          absl::StrCat("expected ",
+                       format.labels == 1 ? "one with log_prob" : "two",
+                       ", found ", choices));
     }
-    format.labels = 2;
     return absl::OkStatus();
   }
   format.labels = config.labels();

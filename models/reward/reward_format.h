@@ -105,7 +105,7 @@ struct RewardFormat {
   TagInStep tag_in_step = TagInStep::kRefuse;
   RewardRead read = RewardRead::kAtTag;
 
-  std::vector<Layer> head;  // empty: the logits of the choices
+  std::vector<Layer> head;  // empty: ln p of the choices
   int labels = 0;           // outputs of the head, or choices
   std::vector<std::string> choices;
   std::vector<int32_t> choice_ids;
@@ -119,6 +119,10 @@ struct RewardFormat {
   // 0: none. Else the one output is this factor times the sum over the
   // response's tokens of ln p by the model minus ln p by a reference model.
   double log_ratio = 0;
+  // 0: none. Else the value is this factor times ln p of the one choice minus
+  // log_prob_base, bounded to [0, 1].
+  double log_prob = 0;
+  double log_prob_base = 0;
   std::vector<std::string> control;  // control tokens that its texts spell
   std::optional<Verdict> verdict;
 

@@ -106,6 +106,10 @@ double RewardValue(const RewardFormat& format,
                    absl::Span<const double> outputs) {
   ESP_CHECK(static_cast<int>(outputs.size()) == format.labels);
   const auto label = static_cast<size_t>(format.label);
+  if (format.log_prob != 0) {
+    return std::clamp(format.log_prob * (outputs[0] - format.log_prob_base),
+                      0.0, 1.0);
+  }
   switch (format.squash) {
     case RewardSquash::kNone:
       return outputs[label];

@@ -13,6 +13,7 @@
 #include "base/check.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "models/checkpoint/trunk_config_json.h"
 #include "models/prompt/encode_prompt.h"
 #include "models/prompt/find_template.h"
 
@@ -75,6 +76,7 @@ absl::StatusOr<StepLayout> StepLayout::Create(const RewardFormat& format,
   }
   ESP_RETURN_IF_ERROR(layout.ResolveTag());
   ESP_RETURN_IF_ERROR(layout.ResolveChoices());
+  ESP_RETURN_IF_ERROR(layout.ResolveEnd(folder));
   ESP_RETURN_IF_ERROR(layout.CheckControl());
   return layout;
 }
@@ -139,6 +141,11 @@ absl::Status StepLayout::ResolveChoices() {
     choices_.push_back(id);
   }
   for (const std::string& choice : format_.choices) {
+    const int32_t named = tokenizer_->TokenId(choice);
+    if (named >= 0 && tokenizer_->TokenBytes(named).empty()) {
+      choices_.push_back(named);
+      continue;
+    }
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
                          tokenizer_->EncodeContinuation(choice));
     if (ids.size() != 1) {
@@ -148,6 +155,22 @@ absl::Status StepLayout::ResolveChoices() {
     choices_.push_back(ids[0]);
   }
   return absl::OkStatus();
+}
+
+absl::Status StepLayout::ResolveEnd(const std::string& folder) {
+  if (format_.read != RewardRead::kEnd || format_.chat()) {
+    return absl::OkStatus();
+  }
+  // config.json names the token that ends a response, which need not be the one
+  // that ends a text.
+  const auto config = ReadTrunkConfig(folder);
+  if (config.ok()) end_ = config->end_token;
+  if (end_ < 0) end_ = tokenizer_->marks().eos;
+  if (end_ >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "reward format ", format_.name,
+      ": reads after the end token, and the reward model's tokenizer has none; "
+      "name another by --reward-format"));
 }
 
 absl::Status StepLayout::CheckControl() const {
@@ -295,7 +318,7 @@ absl::StatusOr<std::string> StepLayout::Body(
     absl::StrAppend(&text, i == 0 ? "" : format_.between, Prefixed(units[i], i),
                     format_.step_suffix, tag);
   }
-  if (format_.read == RewardRead::kEnd) text += chat_->AnswerEnd();
+  if (format_.read == RewardRead::kEnd && chat_) text += chat_->AnswerEnd();
   return text;
 }
 
@@ -379,6 +402,7 @@ absl::StatusOr<LaidOutPath> StepLayout::LayText(
   ESP_ASSIGN_OR_RETURN(const std::string text, Body(question, units));
   LaidOutPath path;
   ESP_ASSIGN_OR_RETURN(path.ids, EncodePrompt(*tokenizer_, text, control_));
+  if (end_ >= 0 && !units.empty()) path.ids.push_back(end_);
   return path;
 }
 

@@ -69,7 +69,7 @@ class StepLayout {
   absl::StatusOr<std::string> Text(std::string_view question,
                                    absl::Span<const std::string> steps) const;
 
-  // The tokens whose logits are read; empty with a head.
+  // The tokens whose ln p is read; empty with a head.
   const std::vector<int32_t>& choices() const { return choices_; }
   const RewardFormat& format() const { return format_; }
 
@@ -79,6 +79,7 @@ class StepLayout {
 
   absl::Status ResolveTag();
   absl::Status ResolveChoices();
+  absl::Status ResolveEnd(const std::string& folder);
   absl::Status CheckControl() const;
   // Steps as the format counts them, without white space around.
   std::vector<std::string> Units(absl::Span<const std::string> steps) const;
@@ -107,6 +108,7 @@ class StepLayout {
   const Tokenizer* tokenizer_;
   std::optional<ChatTemplate> chat_;
   int32_t tag_id_ = -1;
+  int32_t end_ = -1;      // stands after a response to the policy's prompt
   bool control_ = false;  // the text spells control tokens
   bool stable_ = false;   // nothing merges over the read position
   std::vector<int32_t> choices_;

@@ -56,7 +56,7 @@ absl::Status CheckRead(const ScoreRequest& request,
       return absl::FailedPreconditionError(
           "the model's backend gives no hidden rows; expected a model with "
           "weights");
-    case ScoreRead::kLogits:
+    case ScoreRead::kLogprobs:
       break;
   }
   if (!capabilities.logits) {
@@ -66,7 +66,7 @@ absl::Status CheckRead(const ScoreRequest& request,
   }
   if (request.tokens.empty()) {
     return absl::InvalidArgumentError(
-        "expected at least one token whose logit is read, found none");
+        "expected at least one token whose log-prob is read, found none");
   }
   return CheckTokens(request.tokens, vocab_size);
 }

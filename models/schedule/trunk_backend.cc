@@ -1,6 +1,7 @@
 #include "models/schedule/trunk_backend.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,6 +18,15 @@ uint64_t FirstPages(const PageTable& table) {
     return i < table.pages.size() ? static_cast<uint32_t>(table.pages[i]) : 0;
   };
   return uint64_t{page(0)} << 32 | page(1);
+}
+
+double LogSumExp(absl::Span<const float> logits) {
+  const float highest = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) {
+    sum += static_cast<double>(std::exp(logit - highest));
+  }
+  return static_cast<double>(highest) + std::log(sum);
 }
 
 }  // namespace
@@ -497,8 +507,8 @@ void TrunkBackend::FinishRow(Row& row) {
   continuations[static_cast<size_t>(row.members[0].index)] = std::move(out);
 }
 
-// The logits of job.read_tokens at the end of each sequence.
-void TrunkBackend::ReadLogits(Job& job) {
+// ln p of job.read_tokens at the end of each sequence.
+void TrunkBackend::ReadLogprobs(Job& job) {
   // Whole rows of logits are as large as the vocabulary.
   constexpr size_t kMostAtOnce = 16;
   const auto vocab = static_cast<size_t>(trunk_.config().vocab_size);
@@ -513,9 +523,12 @@ void TrunkBackend::ReadLogits(Job& job) {
     logits.resize(n * vocab);
     trunk_.Logits(hidden.data(), static_cast<int>(n), logits.data(), executor_);
     for (size_t i = 0; i < n; ++i) {
+      const float* of = logits.data() + i * vocab;
+      const double log_sum = LogSumExp(absl::MakeConstSpan(of, vocab));
       std::vector<float>& row = job.completion.rows.emplace_back();
       for (const int32_t token : job.read_tokens) {
-        row.push_back(logits[i * vocab + static_cast<size_t>(token)]);
+        row.push_back(
+            static_cast<float>(static_cast<double>(of[token]) - log_sum));
       }
     }
   }
@@ -533,8 +546,8 @@ bool TrunkBackend::FinishScore(Job& job) {
     }
     return true;
   }
-  if (job.read == ScoreRead::kLogits) {
-    ReadLogits(job);
+  if (job.read == ScoreRead::kLogprobs) {
+    ReadLogprobs(job);
     return true;
   }
   std::vector<float> hidden;

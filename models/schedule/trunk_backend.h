@@ -115,7 +115,7 @@ class TrunkBackend : public Backend {
   std::unique_ptr<Row> Fork(const Row& row, std::vector<Member> members);
   void FinishRow(Row& row);
   bool FinishScore(Job& job);
-  void ReadLogits(Job& job);
+  void ReadLogprobs(Job& job);
   // Releases the sequences of a completion that nobody will receive.
   void ReleaseResults(const Completion& completion);
   void DropJob(std::list<Job>::iterator job);

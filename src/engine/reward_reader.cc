@@ -148,7 +148,7 @@ absl::StatusOr<RewardQuery> RewardReader::Ask(const Tree& tree,
                                               absl::Span<const NodeId> nodes) {
   RewardQuery query;
   query.request.read =
-      scorer_.head.layers.empty() ? ScoreRead::kLogits : ScoreRead::kHidden;
+      scorer_.head.layers.empty() ? ScoreRead::kLogprobs : ScoreRead::kHidden;
   query.request.tokens = scorer_.layout.choices();
   const auto add = [&](NodeId id) {
     const auto& listed = query.nodes;

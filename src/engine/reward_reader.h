@@ -56,7 +56,7 @@ namespace espalier {
 // What all searches share. Immutable.
 struct RewardScorer {
   StepLayout layout;
-  RewardHead head;  // no layers: logits of layout.choices()
+  RewardHead head;  // no layers: ln p of layout.choices()
 
   const RewardFormat& format() const { return layout.format(); }
   LevelSet levels() const;

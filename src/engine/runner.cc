@@ -86,6 +86,15 @@ absl::Status Runner::CheckJob() const {
         " scores steps, and this model has no reward head; name a model with "
         "one by --reward-model, or use majority or greedy"));
   }
+  const bool writes =
+      models_.scorer != nullptr && models_.scorer->format().writes();
+  if (job_->options->max_verdict_tokens > 0 && !writes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a budget of ", job_->options->max_verdict_tokens,
+        " verdict tokens, and no reward model that writes its verdicts; name "
+        "one by --reward-model and --reward-format, or leave out "
+        "--budget-verdict-tokens"));
+  }
   if (Needs(*job_->algorithm, RequestKind::kEvaluate)) {
     ESP_RETURN_IF_ERROR(CheckLevels());
   }

@@ -329,7 +329,7 @@ void VerdictReader::ReadWritten(const Tree& tree, NodeId node, size_t index,
 void VerdictReader::ReadChoices(NodeId node, size_t index, SeqId seq) {
   Send(node, static_cast<int>(index), model_,
        {.body = ScoreRequest{.sequences = {seq},
-                             .read = ScoreRead::kLogits,
+                             .read = ScoreRead::kLogprobs,
                              .tokens = scorer_.layout.choices()}});
 }
 

@@ -55,6 +55,7 @@ class ExampleCollector {
   void OldLogprobs(absl::Span<const float> logprobs);
   // Of the last tokens, in place of the response's; none: that one.
   void Advantages(absl::Span<const float> advantages);
+  void Outcome(bool right) { group_.back().outcome = right ? 1 : 0; }
   // `name`: the source of the group, for messages.
   void EndGroup(std::string name);
   // Drops the unfinished group.

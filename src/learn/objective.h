@@ -22,6 +22,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,15 @@
 
 namespace espalier {
 
+// What the log-prob of a sequence's last token is fitted to (self_reward.h):
+// weight (factor (ln p - base) - target)^2 joins the loss.
+struct SelfReward {
+  double factor = 0;
+  double base = 0;
+  double target = 0;  // 1: the response is right; 0: wrong
+  double weight = 0;
+};
+
 // A sequence with what objectives may need. Arrays are as long as its tokens,
 // or empty if nothing needs them.
 struct GroupSequence {
@@ -45,7 +55,10 @@ struct GroupSequence {
   // advantage its own; else empty.
   std::vector<float> advantages;
   std::vector<float> old_logprobs;  // under the policy that drew it
-  std::vector<float> reference;     // under the reference policy
+  float outcome = 0;                // of the response; 1: right
+  // Set if the last token is not the response's but judges it.
+  std::optional<SelfReward> self_reward;
+  std::vector<float> reference;  // under the reference policy
   // [heads] of an ensemble: how often each head's bootstrap sample of the
   // problems holds this one; empty: once.
   std::vector<int> draws;
@@ -72,7 +85,7 @@ struct ObjectiveSums {
   double tokens = 0;   // tokens that count
   double kl = 0;       // sum over tokens of an estimate of KL(net, reference)
   double clipped = 0;  // tokens whose ratio was clipped
-  double right = 0;    // groups in the right order
+  double right = 0;    // pairs in the right order, responses judged right
   double groups = 0;
   // Filled by the trainer: computed tokens; tokens with an lm_weight; the
   // policy's entropy in nats at the positions that predict these. Shared tokens

@@ -134,6 +134,7 @@ class DatabaseReader {
         collector_.Add(response.tokens, true);
         collector_.Advantages(response.advantages);
         collector_.OldLogprobs(response.logprobs);
+        collector_.Outcome(response.correct);
         // Advantages are already computed, so each may be in a different batch.
         collector_.EndGroup(Name(example.problem));
       }

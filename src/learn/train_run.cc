@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -158,6 +159,13 @@ nlohmann::json ConfigJson(const TrainRunOptions& options, uint64_t data_hash,
   if (levels != Level::kPath) json["levels"] = LevelNames(levels);
   if (options.ensemble > 1) json["ensemble"] = options.ensemble;
   if (options.format != "espalier") json["format"] = options.format;
+  if (const SelfRewardOptions& self = options.self_reward; self.on()) {
+    json["self_reward"] = {{"token", self.token},
+                           {"weight", self.weight},
+                           {"factor", self.factor},
+                           {"base", self.base},
+                           {"mix", self.mix}};
+  }
   if (options.held_out > 0) {
     json["held_out"] = options.held_out;
     json["patience"] = options.patience;
@@ -287,6 +295,28 @@ absl::Status AddReference(Trainer& trainer, TrainData& data) {
   return absl::OkStatus();
 }
 
+// Sets the sequences' self-rewards by those of the current net; returns their
+// base.
+absl::StatusOr<double> AddSelfRewards(const SelfRewardOptions& options,
+                                      Trainer& trainer, TrainData& data) {
+  Progress progress("self-rewards", static_cast<int64_t>(data.groups.size()),
+                    "groups");
+  std::vector<double> logprobs;
+  for (const SequenceGroup& group : data.groups) {
+    std::vector<TrainSequence> batch;
+    for (const GroupSequence& g : group) batch.push_back(g.sequence);
+    ESP_ASSIGN_OR_RETURN(const auto found, trainer.LogProbs(batch));
+    for (size_t i = 0; i < group.size(); ++i) {
+      logprobs.push_back(group[i].self_reward
+                             ? static_cast<double>(found[i].back())
+                             : std::numeric_limits<double>::quiet_NaN());
+    }
+    progress.Add(1);
+  }
+  progress.Finish();
+  return SetSelfRewards(options, logprobs, data);
+}
+
 // `watch`: null if no problems are held out.
 absl::Status RunSteps(const TrainRunOptions& options, const TrainData& data,
                       const Plan& plan, const std::string& state,
@@ -395,7 +425,8 @@ absl::Status CopyTokenizerFiles(const std::string& from,
 
 // Writes the checkpoint, with the adapter if there is one, atomically.
 absl::Status Publish(const TrainRunOptions& options, const net::LlamaNet& net,
-                     const LoraAdapter* adapter, const std::string& tokenizer) {
+                     const LoraAdapter* adapter, const std::string& tokenizer,
+                     const std::string& self_reward) {
   const std::string part = options.out + ".part";
   std::error_code error;
   fs::remove_all(part, error);
@@ -403,6 +434,10 @@ absl::Status Publish(const TrainRunOptions& options, const net::LlamaNet& net,
   ESP_RETURN_IF_ERROR(trl ? ExportClassifier(net, tokenizer, part)
                           : ExportCheckpoint(net, tokenizer, part));
   ESP_RETURN_IF_ERROR(CopyTokenizerFiles(options.model, part));
+  if (!self_reward.empty()) {
+    ESP_RETURN_IF_ERROR(
+        WriteFileAtomic(absl::StrCat(part, "/", kSelfRewardFile), self_reward));
+  }
   // PEFT's folder of a classifier has another head.
   if (adapter != nullptr && !trl) {
     ESP_RETURN_IF_ERROR(
@@ -549,6 +584,11 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
                      ": pairs of steps train the level path; train others with "
                      "--objective bce or mse"));
   }
+  if (options.self_reward.on() && objective->name() != "grpo") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--self-reward: is fitted to the outcomes of --objective grpo, found ",
+        options.objective));
+  }
   if (!reward && options.held_out > 0) {
     return absl::InvalidArgumentError(
         "--held-out: is for reward models; policies are measured by searches");
@@ -594,6 +634,15 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
                        LoadTrainData(options.data, data_options, *tokenizer,
                                      config.end_token, log));
   const uint64_t data_hash = HashTrainData(data);
+  SelfRewardOptions self_reward = options.self_reward;
+  if (self_reward.on()) {
+    ESP_RETURN_IF_ERROR(TakeStoredBase(options.model, self_reward));
+    ESP_ASSIGN_OR_RETURN(
+        const int32_t token,
+        FindSelfRewardToken(self_reward, *tokenizer, config.end_token));
+    ESP_RETURN_IF_ERROR(AppendSelfRewards(token, config.end_token,
+                                          config.context_length, data));
+  }
   std::optional<TrainData> held;
   if (options.held_out > 0) {
     ESP_ASSIGN_OR_RETURN(held,
@@ -633,6 +682,12 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
   if (objective->needs_reference()) {
     ESP_RETURN_IF_ERROR(AddReference(trainer, data));
   }
+  std::string self_reward_format;
+  if (self_reward.on()) {
+    ESP_ASSIGN_OR_RETURN(const double base,
+                         AddSelfRewards(self_reward, trainer, data));
+    self_reward_format = SelfRewardFormat(self_reward, base);
+  }
   const std::string state = work + "/state.bin";
   if (fs::exists(state)) ESP_RETURN_IF_ERROR(trainer.Load(state));
   MetricsFile metrics;
@@ -660,7 +715,8 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
     ESP_ASSIGN_OR_RETURN(report.held_out, watch->LoadBest(*objective, trainer));
   }
   ESP_RETURN_IF_ERROR(WriteReport(ReportPath(options), report));
-  ESP_RETURN_IF_ERROR(Publish(options, *net, adapter.get(), tokenizer_json));
+  ESP_RETURN_IF_ERROR(Publish(options, *net, adapter.get(), tokenizer_json,
+                              self_reward_format));
   return report;
 }
 

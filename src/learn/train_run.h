@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "src/learn/held_out.h"
 #include "src/learn/lora.h"
+#include "src/learn/self_reward.h"
 #include "src/learn/train_data.h"
 
 namespace espalier {
@@ -41,7 +42,8 @@ struct TrainRunOptions {
   // as of TRL's PRMTrainer (export.h), of one level, step or path. Its labelled
   // steps are laid out as that format is read.
   std::string format = "espalier";
-  TrainDataOptions train_data;  // the objective sets its kind
+  TrainDataOptions train_data;    // the objective sets its kind
+  SelfRewardOptions self_reward;  // objective grpo
   double epochs = 3;
   int batch_tokens = 8192;  // per optimiser step
   double learning_rate = 1e-3;

@@ -69,7 +69,9 @@ std::vector<std::string> StepsOf(const Tree& tree, NodeId node,
       format.rfind("skywork_reward", 0) == 0) {
     return {std::string(absl::StripAsciiWhitespace(tree.Response(node)))};
   }
-  if (format == "prorag") return {std::string(tree.Response(node))};
+  if (format == "prorag" || format == "laser") {
+    return {std::string(tree.Response(node))};
+  }
   for (const NodeId id : tree.Path(node)) {
     const std::string step(absl::StripAsciiWhitespace(
         absl::string_view(tree.text(id).data(), tree.text(id).size())));
@@ -170,7 +172,7 @@ TEST_P(RewardReaderTest, IncrementalScoresOfATreeEqualWholePasses) {
         fresh.Extend(kEmptySeq, scorer.layout.Lay(kQuestion, steps)->ids);
     ScoreRequest request{
         {seq},
-        scorer.head.layers.empty() ? ScoreRead::kLogits : ScoreRead::kHidden,
+        scorer.head.layers.empty() ? ScoreRead::kLogprobs : ScoreRead::kHidden,
         scorer.layout.choices()};
     fresh.Submit({.id = 1, .body = std::move(request)});
     std::vector<Completion> done;

@@ -306,6 +306,9 @@ TEST(RewardSearchOneTest, TwoModelsSteerASearch) {
     EXPECT_EQ(one.verdict_tokens, 0);
     EXPECT_EQ(TreeText(one), TreeText(SolveWhole(options, 2, method)));
   }
+  EXPECT_THAT(
+      std::string(SolveWhole(options, 1, "beam:branch=3", 10).status.message()),
+      HasSubstr("no reward model that writes its verdicts"));
   const SearchResult one = SolveWhole(options, 1, "beam:branch=3");
   options.reference = model.folder;
   const SearchResult same = SolveWhole(options, 1, "beam:branch=3");

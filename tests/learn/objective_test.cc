@@ -34,6 +34,11 @@ SequenceGroup RandomGroup(RandomStream& rng, int size) {
   for (int k = 0; k < (size > 0 ? size : 3); ++k) {
     group.push_back(RandomSequence(rng, rng.Range(6, 20)));
     if (k % 2 == 1) group.back().advantage *= -1;
+    // Only grpo reads it.
+    if (k % 3 == 1) {
+      group.back().self_reward = {
+          .factor = 0.3, .base = -5, .target = 1.0 - k % 2, .weight = 1.5};
+    }
   }
   return group;
 }
@@ -208,6 +213,16 @@ TEST(ObjectiveTest, ValuesByHand) {
   kl.Add(-1, std::log(2.0f) - 1, -1, 0);
   EXPECT_NEAR(kl.Evaluate("grpo:kl=1").kl, 1 - std::log(2), 1e-6);
   EXPECT_NEAR(kl.Evaluate("grpo:kl=0.5").loss, 0.5 * (1 - std::log(2)), 1e-6);
+  OneToken judged;  // .1 (-15 + 23) = .8 against 1: 2 x .04
+  judged.Add(-15, 0, 0);
+  judged.group[0].self_reward = {
+      .factor = 0.1, .base = -23, .target = 1, .weight = 2};
+  const ObjectiveSums judgement = judged.Evaluate("grpo", &gradients);
+  EXPECT_NEAR(judgement.loss, 0.08, 1e-6);
+  EXPECT_NEAR(gradients[0].logprobs[1], -0.08, 1e-6);
+  EXPECT_EQ(judgement.tokens, 0);
+  EXPECT_EQ(judgement.right, 1);
+  EXPECT_EQ(MakeObjective("grpo").value()->Count(judged.group), 0);
 
   OneToken reward;  // z = 0 against y = 1
   reward.Add(-1, 0, 0);

@@ -8,6 +8,7 @@ import math
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -108,6 +109,10 @@ class LearnTest(ProgramTest):
 
 class TrainTest(LearnTest):
 
+    def succeeds(self, *command):
+        result = run(*command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_kills_change_nothing(self):
         self.assertGreater(self.check_kills(2, "80", "4", 0.8), 0)
 
@@ -152,6 +157,58 @@ class TrainTest(LearnTest):
                   encoding="utf-8") as handle:
             heads = json.load(handle)["espalier_heads"]
         self.assertEqual(sorted(heads["reward"]), ["path", "step", "window2"])
+
+    def test_a_policy_learns_to_judge_itself(self):
+        stories = os.path.join(ZOO, "stories")
+        runs, model, judged = (self.path(name) for name in (
+            "runs.db", "judging", "judged.db"))
+        training = ("train", "policy", "--model", stories, "--data", runs,
+                    "--objective", "grpo", "--self-reward", "!",
+                    "--self-reward-weight", "1", "--epochs", "2",
+                    "--batch-tokens", "4000", "--learning-rate", ".0003",
+                    "--out", model)
+        self.succeeds("generate", "--set", "stories:middle", "--limit", "150",
+                      "--search", "majority:n=8", "--budget-tokens", "2000",
+                      "--out", runs)
+        self.refused(run(*training[:6], "--self-reward", "!", "--out", model),
+                     "objective grpo")
+        self.refused(run(*[word.replace("!", "<|end|>") for word in training]),
+                     "ends responses")
+        self.succeeds(*training)
+        reads = os.path.join(model, "self_reward.textproto")
+        shown = run("doctor", "--model", model, "--reward-format", reads)
+        self.assertIn("0.1 times (ln p of token 33", shown.stdout)
+        # It tells right responses from wrong ones to problems of another seed.
+        self.succeeds("generate", "--set", "stories:middle", "--set-seed", "7",
+                      "--limit", "40", "--model", model, "--reward-model",
+                      model, "--reward-format", reads, "--search",
+                      "weighted:n=4", "--budget-tokens", "1000", "--out",
+                      judged)
+        scores = {"correct": [], "wrong": []}
+        with sqlite3.connect(judged) as db:
+            searches = [row[0] for row in db.execute(
+                "SELECT search_id FROM searches")]
+        for search in searches:
+            nodes = run("db", "sql", judged, "SELECT verdict, outcome_score "
+                        f"FROM tree_nodes({search})", "--json").stdout
+            for node in map(json.loads, nodes.splitlines()):
+                if node["verdict"] in scores:
+                    scores[node["verdict"]].append(node["outcome_score"])
+        pairs = [(right > wrong) + .5 * (right == wrong)
+                 for right in scores["correct"] for wrong in scores["wrong"]]
+        self.assertGreater(len(pairs), 100)
+        self.assertGreater(sum(pairs) / len(pairs), .7)
+        # A second training goes on with the same base.
+        again = ("train", "policy", "--model", model, "--data", runs,
+                 "--objective", "grpo", "--out", self.path("again"))
+        self.refused(run(*again, "--self-reward", "#"), "--self-reward \"!\"")
+        self.succeeds(*again, "--self-reward", "!", "--epochs", ".2")
+        written = []
+        for folder in (model, self.path("again")):
+            with open(os.path.join(folder, "self_reward.textproto"),
+                      encoding="utf-8") as handle:
+                written.append(handle.read())
+        self.assertEqual(written[0], written[1])
 
     def test_wrong_input(self):
         self.make_data("20", "1")

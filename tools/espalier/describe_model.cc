@@ -77,8 +77,12 @@ std::string HeadText(const RewardFormat& format,
                         " times the log-ratio of this model and the one named "
                         "by --reference-model");
   }
+  if (format.log_prob != 0) {
+    return absl::StrCat(format.log_prob, " times (ln p of token ", choices[0],
+                        " - ", format.log_prob_base, ")");
+  }
   if (format.head.empty()) {
-    return absl::StrCat("logits of tokens ", choices[0], " and ", choices[1]);
+    return absl::StrCat("ln p of tokens ", choices[0], " and ", choices[1]);
   }
   std::vector<std::string> names;
   for (const RewardFormat::Layer& layer : format.head) {

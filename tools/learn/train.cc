@@ -76,6 +76,34 @@ void AddGroupFlags(CLI::App& app, GroupOptions& groups) {
       ->check(OneOf({"off", "both", "correct"}));
 }
 
+void AddSelfRewardFlags(CLI::App& app, SelfRewardOptions& self) {
+  CLI::Option* token = app.add_option(
+      "--self-reward", self.token,
+      "Groups: also teach the model to judge its responses by the log-prob of "
+      "this token after the end token (LaSeR). Name one that it never writes; "
+      "--reward-format OUT/self_reward.textproto reads its judgement");
+  app.add_option("--self-reward-weight", self.weight,
+                 "Weight of that loss beside the policy gradient's")
+      ->capture_default_str()
+      ->check(RealAbove(0))
+      ->needs(token);
+  app.add_option("--self-reward-factor", self.factor,
+                 "A judgement is this times the log-prob less its base")
+      ->capture_default_str()
+      ->check(RealAbove(0))
+      ->needs(token);
+  app.add_option("--self-reward-base", self.base,
+                 "Base of the log-prob. Default: that of the model's "
+                 "self_reward.textproto, else the mean before training")
+      ->check(RealFrom(-1e6, 0))
+      ->needs(token);
+  app.add_option("--self-reward-mix", self.mix,
+                 "Share of the judgements in the advantages")
+      ->capture_default_str()
+      ->check(RealFrom(0, 1))
+      ->needs(token);
+}
+
 void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   TrainRunOptions& run = flags.run;
   TrainDataOptions& data = run.train_data;
@@ -177,6 +205,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
       ->check(WholeFrom(0, kMostInt));
   if (!reward) {
     AddGroupFlags(app, data.groups);
+    AddSelfRewardFlags(app, run.self_reward);
     app.add_option("--per-problem", data.paths.per_problem,
                    "Maximum distinct responses per problem; 0: all")
         ->capture_default_str()

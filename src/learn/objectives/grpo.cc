@@ -7,7 +7,8 @@
 // with r_t = p_t / old_t, d_t = ln ref_t - ln p_t (the k3 estimate of the
 // divergence from the reference), and A the advantage of the response, or of
 // the step with process rewards (ProcessRewards in
-// src/trace/labels/examples.h).
+// src/trace/labels/examples.h). A response that judges itself (self_reward.h)
+// adds that loss; it is no part of the policy gradient.
 #include <cmath>
 
 #include "src/learn/objective.h"
@@ -38,7 +39,7 @@ class Grpo : public Objective {
   double Count(const SequenceGroup& group) const override {
     double count = 0;
     for (const GroupSequence& g : group) {
-      for (size_t t = 1; t < g.sequence.tokens.size(); ++t) {
+      for (size_t t = 1; t < End(g); ++t) {
         count += g.sequence.lm_weight[t] != 0;
       }
     }
@@ -50,17 +51,37 @@ class Grpo : public Objective {
                 ObjectiveSums& sums) const override {
     for (size_t k = 0; k < group.size(); ++k) {
       const GroupSequence& given = *group[k].given;
-      for (size_t t = 1; t < given.sequence.tokens.size(); ++t) {
+      for (size_t t = 1; t < End(given); ++t) {
         if (given.sequence.lm_weight[t] == 0) continue;
         ++sums.tokens;
         gradients[k].logprobs[t] = static_cast<float>(
             Token(given, static_cast<double>(group[k].logprobs[t]), t, sums));
       }
+      if (given.self_reward) {
+        gradients[k].logprobs.back() = static_cast<float>(
+            Judge(*given.self_reward,
+                  static_cast<double>(group[k].logprobs.back()), sums));
+      }
     }
-    ++sums.groups;
   }
 
  private:
+  // Where the response ends.
+  static size_t End(const GroupSequence& g) {
+    return g.sequence.tokens.size() - (g.self_reward ? 1 : 0);
+  }
+
+  // As Token, of the token after the response by which the policy judges it.
+  static double Judge(const SelfReward& of, double logprob,
+                      ObjectiveSums& sums) {
+    const double score = of.factor * (logprob - of.base);
+    const double error = score - of.target;
+    sums.loss += of.weight * error * error;
+    ++sums.groups;
+    sums.right += (score > 0.5) == (of.target > 0.5);
+    return 2 * of.weight * error * of.factor;
+  }
+
   // Adds the token's loss to `sums`; returns its derivative by the log-prob.
   double Token(const GroupSequence& given, double logprob, size_t t,
                ObjectiveSums& sums) const {

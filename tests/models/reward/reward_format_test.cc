@@ -110,6 +110,45 @@ TEST(RewardFormatTest, ContradictionsAreRefusedWithTheirLine) {
   }
 }
 
+constexpr char kJudged[] = R"(layout: TEXT
+prompt: true
+read: END
+choice: "z"
+log_prob: 0.1
+log_prob_base: -23
+squash: NONE
+range: PROBABILITY
+)";
+
+TEST(RewardFormatTest, LogProbsThatContradictThemselvesAreRefused) {
+  EXPECT_EQ(ErrorOf(kJudged), "");
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string text = kJudged;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  struct Case {
+    std::string text, line, word;
+  };
+  for (const Case& c : std::vector<Case>{
+           {with("prompt: true", ""), ":3: read", "end token"},
+           {with("log_prob: 0.1", ""), ": log_prob_base", "needs log_prob"},
+           {with("0.1", "-0.1"), ":5: log_prob", "above 0"},
+           {with("0.1", "nan"), ":5: log_prob", "above 0"},
+           {with("-23", "0"), ":6: log_prob_base", "below 0"},
+           {with("-23", "-inf"), ":6: log_prob_base", "below 0"},
+           {with("choice: \"z\"", "choice: \"z\"\nchoice: \"y\""), ":4: choice",
+            "one with log_prob"},
+           {with("choice: \"z\"", "head { weight: \"a\" }\nlabels: 1"),
+            ": log_prob", "no head"},
+           {with("NONE", "SIGMOID"), ": log_prob", "squash: NONE"},
+           {with("PROBABILITY", "REAL"), ": log_prob", "range: PROBABILITY"},
+       }) {
+    const std::string error = ErrorOf(c.text);
+    EXPECT_TRUE(Has(error, c.line)) << error;
+    EXPECT_TRUE(Has(error, c.word)) << error;
+  }
+}
+
 constexpr char kWritten[] = R"(layout: TEXT
 choice: "y"
 choice: "n"
@@ -210,7 +249,7 @@ TEST(RewardFormatTest, RecognisesPublishedFolders) {
   const std::set<std::string> named = {
       "pure",      "math_shepherd", "rlhflow",    "rlhflow_orm",  "math_psa",
       "versa_prm", "prorag",        "llemma_prm", "implicit_prm", "genprm",
-      "thinkprm",  "hrm",           "hrm_soft",   "hrm_window"};
+      "thinkprm",  "hrm",           "hrm_soft",   "hrm_window",   "laser"};
   for (const std::string& name : RewardCheckpointNames()) {
     const auto folder = ReadRewardFolder(WriteRewardCheckpoint(name, 1).folder);
     ASSERT_TRUE(folder.ok()) << folder.status();

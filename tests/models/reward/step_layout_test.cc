@@ -88,6 +88,7 @@ const std::map<std::string, std::string>& GoldenTexts() {
        "2+3?<|eot_id|><|start_header_id|>assistant<|end_header_id|>\n\n2+3 = "
        "5.\nSo it is 5.<|eot_id|>"},
       {"prorag", "What is 2+3?2+3 = 5.\nSo it is 5.\n\n<|im_end|>"},
+      {"laser", "What is 2+3?2+3 = 5.\nSo it is 5.\n\n"},
       {"hrm",
        "Question:\nWhat is 2+3?\n\nLet's break it down step by step!\n\n"
        "Previous reasoning:\n2+3 = 5.\n\nNow, let's focus on the current "
@@ -147,7 +148,9 @@ TEST_F(StepLayoutTest, IdsOfOneTextAreItsEncoding) {
     ASSERT_TRUE(path.ok()) << name << path.status();
     if (layout.format().writes()) continue;  // LayVerdict
     const bool control = GoldenTexts().at(name).find("<|") != std::string::npos;
-    EXPECT_EQ(path->ids, Encode(GoldenTexts().at(name), control)) << name;
+    std::vector<int32_t> ids = Encode(GoldenTexts().at(name), control);
+    if (name == "laser") ids.push_back(1);  // eos_token_id in config.json
+    EXPECT_EQ(path->ids, ids) << name;
     EXPECT_EQ(path->cuts.back(), path->ids.size());
   }
 }

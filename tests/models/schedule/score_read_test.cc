@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -14,12 +15,12 @@
 namespace espalier {
 namespace {
 
-TEST(ScoreReadTest, RowsAndLogitsAreThoseOfTheLastTokens) {
+TEST(ScoreReadTest, RowsAndLogProbsAreThoseOfTheLastTokens) {
   Fixture f;
   RandomStream rng(StreamKey(3, 1, 0, Purpose::kTest));
   const std::vector<int32_t> read = {3, 0, 11, 3};
   ScoreRequest rows{.read = ScoreRead::kHidden};
-  ScoreRequest logits{.read = ScoreRead::kLogits, .tokens = read};
+  ScoreRequest logprobs{.read = ScoreRead::kLogprobs, .tokens = read};
   ScoreRequest rewards;
   std::vector<Tokens> paths;
   for (int i = 0; i < 50; ++i) {  // more than are read at once
@@ -30,14 +31,14 @@ TEST(ScoreReadTest, RowsAndLogitsAreThoseOfTheLastTokens) {
     if (path.size() + more.size() > 390) path.clear();
     path.insert(path.end(), more.begin(), more.end());
     const SeqId seq = f.backend->Extend(kEmptySeq, path);
-    for (ScoreRequest* request : {&rows, &logits, &rewards}) {
+    for (ScoreRequest* request : {&rows, &logprobs, &rewards}) {
       request->sequences.push_back(seq);
     }
     paths.push_back(std::move(path));
   }
   const std::vector<SeqId> held = rows.sequences;
   f.backend->Submit({1, std::move(rows)});
-  f.backend->Submit({2, std::move(logits)});
+  f.backend->Submit({2, std::move(logprobs)});
   f.backend->Submit({3, std::move(rewards)});
   auto done = f.RunAll();
   for (const RequestId id : {1, 2, 3}) {
@@ -52,11 +53,16 @@ TEST(ScoreReadTest, RowsAndLogitsAreThoseOfTheLastTokens) {
     std::vector<float> hidden(4);
     FakeTrunk::Split(hash, hidden.data(), 1);
     EXPECT_EQ(done[1].rows[i], hidden);
-    std::vector<float> expected;
-    for (const int32_t token : read) {
-      expected.push_back(FakeTrunk::Logit(hash, token));
+    double sum = 0;
+    for (int32_t token = 0; token < f.trunk.config().vocab_size; ++token) {
+      sum += std::exp(static_cast<double>(FakeTrunk::Logit(hash, token)));
     }
-    EXPECT_EQ(done[2].rows[i], expected);
+    for (size_t k = 0; k < read.size(); ++k) {
+      EXPECT_NEAR(
+          static_cast<double>(done[2].rows[i][k]),
+          static_cast<double>(FakeTrunk::Logit(hash, read[k])) - std::log(sum),
+          1e-5);
+    }
     EXPECT_EQ(done[3].scores[i].step, FakeTrunk::Reward(hash).step);
   }
   for (const SeqId seq : held) f.backend->Release(seq);
@@ -69,7 +75,7 @@ TEST(ScoreReadTest, EveryReadSharesOnePass) {
   const SeqId seq = f.backend->Extend(kEmptySeq, path);
   f.backend->Submit({1, ScoreRequest{{seq}, ScoreRead::kHidden}});
   f.RunAll();
-  f.backend->Submit({2, ScoreRequest{{seq}, ScoreRead::kLogits, {1}}});
+  f.backend->Submit({2, ScoreRequest{{seq}, ScoreRead::kLogprobs, {1}}});
   f.backend->Submit({3, ScoreRequest{{seq}}});
   f.RunAll();
   EXPECT_EQ(f.backend->stats().tokens_computed, 100);
@@ -80,8 +86,8 @@ TEST(ScoreReadTest, EveryReadSharesOnePass) {
 TEST(ScoreReadTest, BadReadsAreNamed) {
   Fixture f;
   const SeqId seq = f.backend->Extend(kEmptySeq, Tokens{1, 2});
-  f.backend->Submit({1, ScoreRequest{{seq}, ScoreRead::kLogits, {}}});
-  f.backend->Submit({2, ScoreRequest{{seq}, ScoreRead::kLogits, {16}}});
+  f.backend->Submit({1, ScoreRequest{{seq}, ScoreRead::kLogprobs, {}}});
+  f.backend->Submit({2, ScoreRequest{{seq}, ScoreRead::kLogprobs, {16}}});
   f.backend->Submit({3, ScoreRequest{{kEmptySeq}, ScoreRead::kHidden}});
   auto done = f.RunAll();
   EXPECT_THAT(std::string(done[1].status.message()),
@@ -93,7 +99,7 @@ TEST(ScoreReadTest, BadReadsAreNamed) {
   f.backend->Release(seq);
 }
 
-TEST(ScoreReadTest, BodyWithoutLanguageModelHeadGivesRowsAndNoLogits) {
+TEST(ScoreReadTest, BodyWithoutLanguageModelHeadGivesRowsAndNoLogProbs) {
   const RewardCheckpoint model = WriteRewardCheckpoint("qwen_prm", 6);
   const auto trunk = LoadOrDie(model.folder, {.part = CheckpointPart::kBody});
   const auto tokenizer = Tokenizer::Load(model.folder).value();
@@ -102,7 +108,7 @@ TEST(ScoreReadTest, BodyWithoutLanguageModelHeadGivesRowsAndNoLogits) {
   const Tokens tokens = DrawTokens(90, trunk->config().vocab_size, 8);
   const SeqId seq = backend.Extend(kEmptySeq, tokens);
   backend.Submit({1, ScoreRequest{{seq}, ScoreRead::kHidden}});
-  backend.Submit({2, ScoreRequest{{seq}, ScoreRead::kLogits, {1}}});
+  backend.Submit({2, ScoreRequest{{seq}, ScoreRead::kLogprobs, {1}}});
   std::vector<Completion> done;
   while (backend.Step(done)) {
   }
@@ -123,7 +129,7 @@ TEST(ScoreReadTest, ScriptedModelReadsTheSameOfTheSameText) {
       backend.Extend(backend.Extend(kEmptySeq, Tokens{'a'}), Tokens{'\n'});
   const SeqId c = backend.Extend(kEmptySeq, Tokens{'c'});
   backend.Submit({1, ScoreRequest{{a, b, c}, ScoreRead::kHidden}});
-  backend.Submit({2, ScoreRequest{{a, b, c}, ScoreRead::kLogits, {7, 8}}});
+  backend.Submit({2, ScoreRequest{{a, b, c}, ScoreRead::kLogprobs, {7, 8}}});
   std::vector<Completion> done;
   while (backend.Step(done)) {
   }
@@ -138,7 +144,7 @@ TEST(ScoreReadTest, ScriptedModelReadsTheSameOfTheSameText) {
   ScriptedBackend none({});
   const SeqId seq = none.Extend(kEmptySeq, Tokens{'c'});
   none.Submit({1, ScoreRequest{{seq}, ScoreRead::kHidden}});
-  none.Submit({2, ScoreRequest{{seq}, ScoreRead::kLogits, {7}}});
+  none.Submit({2, ScoreRequest{{seq}, ScoreRead::kLogprobs, {7}}});
   done.clear();
   while (none.Step(done)) {
   }

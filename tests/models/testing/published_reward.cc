@@ -59,7 +59,7 @@ PublishedReward::PublishedReward(const std::string& name,
 
 bool PublishedReward::outcome() const {
   return name_ == "qwen_rm" || name_ == "rlhflow_orm" || name_ == "prorag" ||
-         name_.rfind("skywork_reward", 0) == 0;
+         name_ == "laser" || name_.rfind("skywork_reward", 0) == 0;
 }
 
 bool PublishedReward::windows() const {
@@ -164,6 +164,11 @@ std::vector<int32_t> PublishedReward::Ids(const std::string& q,
                   Join(Steps(steps.begin(), split), "\n\n") + "\n\n" + focus +
                   Join(Steps(split, steps.end()), "\n\n"));
   }
+  if (name_ == "laser") {
+    std::vector<int32_t> ids = whole(q + Join(steps, ""));
+    ids.push_back(1);  // eos_token_id in config.json
+    return ids;
+  }
   ESP_CHECK(name_ == "prorag");
   return whole(q + Join(steps, "") + "<|im_end|>");
 }
@@ -207,6 +212,15 @@ double PublishedReward::Value(const std::string& question,
     double sum = 0;
     for (const double logit : logits) sum += logit;
     return Logistic(sum / static_cast<double>(logits.size()));
+  }
+  if (name_ == "laser") {
+    const std::vector<double> logits = network_.Logits(hidden);
+    double sum = 0;
+    for (const double logit : logits) sum += std::exp(logit);
+    const int32_t token = tokenizer_->TokenId("<|vision_start|>");
+    const double score =
+        0.1 * (logits[static_cast<size_t>(token)] - std::log(sum) + 23);
+    return std::fmin(std::fmax(score, 0), 1);
   }
   if (name_ == "skywork_prm")
     return Logistic(Head("v_head.summary", hidden)[0]);

@@ -104,6 +104,7 @@ const std::vector<Published>& AllPublished() {
       {"genprm", "Qwen2ForCausalLM", kQwen2, "", "", true, {}, 3},
       {"thinkprm", "Qwen2ForCausalLM", kQwen2, "", "", true, {}, 3},
       {"llemma_prm", "LlamaForCausalLM", kLlama, "", "", true, {}},
+      {"laser", "Qwen2ForCausalLM", kQwen2, "", "", true, {}},
       {"skywork_reward_qwen3",
        "Qwen3ForSequenceClassification",
        kQwen3,
@@ -192,6 +193,19 @@ std::string Spell(const std::string& bytes) {
   return out;
 }
 
+// Makes the log-probs of a token those of one that is never written, about the
+// -23 +- 10 that its reward is made from.
+void MakeUnlikely(int token, const TrunkConfig& config,
+                  std::vector<RandomTensor>& tensors) {
+  const auto hidden = static_cast<size_t>(config.hidden_size);
+  for (RandomTensor& tensor : tensors) {
+    if (tensor.name != "lm_head.weight") continue;
+    for (size_t i = 0; i < hidden; ++i) {
+      tensor.values[static_cast<size_t>(token) * hidden + i] *= -8;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> RewardCheckpointNames() {
@@ -252,7 +266,7 @@ json RewardTokenizerJson() {
        {"<|endoftext|>", "<|im_start|>", "<|im_end|>", "<extra_0>",
         "<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>",
         "<|eot_id|>", "<｜begin▁of▁sentence｜>", "<｜User｜>",
-        "<｜Assistant｜>", "<｜end▁of▁sentence｜>"}) {
+        "<｜Assistant｜>", "<｜end▁of▁sentence｜>", "<|vision_start|>"}) {
     added.push_back({{"id", id++},
                      {"content", name},
                      {"single_word", false},
@@ -330,6 +344,9 @@ RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed,
   RewardCheckpoint out{.folder = TempFolder(), .plain = TempFolder()};
   out.hidden_size = config.hidden_size;
   std::vector<RandomTensor> tensors = RandomTensors(config, seed, DType::kF32);
+  if (name == "laser") {
+    MakeUnlikely(words["added_tokens"].back()["id"], config, tensors);
+  }
   ESP_CHECK_OK(WriteTensors(out.plain, config, tensors, DType::kF32));
   std::vector<RandomTensor> stored;
   for (RandomTensor& tensor : tensors) {
