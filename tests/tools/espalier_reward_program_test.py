@@ -286,7 +286,7 @@ range: PROBABILITY
         self.assertNotIn("(recognised)", told.stdout)
         told = run("doctor", "--model", STORIES, "--reward-format",
                    self.verdict_format())
-        for part in ("logits of tokens", "in what the model writes about each "
+        for part in ("ln p of tokens", "in what the model writes about each "
                      "step, the mean of 2 votes", ":votes=8", "Is it right"):
             self.assertIn(part, told.stdout)
         self.assertIn("Espalier's own head",
