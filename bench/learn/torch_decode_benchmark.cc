@@ -9,6 +9,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -39,7 +40,8 @@ void SetRate(benchmark::State& state, int tokens) {
 // One token of each of `rows` paths with `keys` keys each.
 void Decode(benchmark::State& state, int millions, at::Device device) {
   const auto trunk = Load(millions, device);
-  const int rows = static_cast<int>(state.range(0));
+  const int given = static_cast<int>(state.range(0));
+  const int rows = SmokeOr(std::min(given, 2), given);
   const int position = SmokeOr(16, static_cast<int>(state.range(1)));
   Executor executor(1);
   Paths paths(*trunk, rows, position, 0, position + 1, executor);
@@ -51,14 +53,15 @@ void Decode(benchmark::State& state, int millions, at::Device device) {
 void Branches(benchmark::State& state, int millions, at::Device device) {
   const auto trunk = Load(millions, device);
   const bool share = state.range(0) != 0;
-  const int prompt = SmokeOr(64, 512), steps = SmokeOr(4, 64);
+  const int branches = SmokeOr(2, 32);
+  const int prompt = SmokeOr(16, 512), steps = SmokeOr(2, 64);
   Executor executor(1);
   for (auto _ : state) {
-    Paths paths(*trunk, 32, prompt, share ? prompt : 0, prompt + steps,
+    Paths paths(*trunk, branches, prompt, share ? prompt : 0, prompt + steps,
                 executor);
     for (int i = 0; i < steps; ++i) paths.Step(prompt + i);
   }
-  SetRate(state, 32 * steps);
+  SetRate(state, branches * steps);
 }
 
 void Register(int millions, const DeviceName& name) {
