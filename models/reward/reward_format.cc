@@ -28,6 +28,8 @@ using google::protobuf::TextFormat;
 constexpr int kMostLabels = 64;
 constexpr int kMostLayers = 2;
 constexpr int kMostVotes = 1024;
+// Of log_prob and its base.
+constexpr double kMostFactor = 1e3, kLeastLogProb = -1e6;
 // What may follow a format's name.
 constexpr std::string_view kVotes = ":votes=", kRounds = ":rounds=";
 
@@ -215,15 +217,16 @@ absl::Status ReadLogProb(const FormatSource& source, RewardFormat& format) {
     return source.Error("log_prob_base", "needs log_prob");
   }
   if (format.log_prob == 0) return absl::OkStatus();
-  if (!(format.log_prob > 0) || !std::isfinite(format.log_prob)) {
-    return source.Error(
-        "log_prob",
-        absl::StrCat("expected a factor above 0, found ", format.log_prob));
+  if (!(format.log_prob > 0) || format.log_prob > kMostFactor) {
+    return source.Error("log_prob",
+                        absl::StrCat("expected a factor above 0, up to ",
+                                     kMostFactor, ", found ", format.log_prob));
   }
-  if (!(format.log_prob_base < 0) || !std::isfinite(format.log_prob_base)) {
-    return source.Error("log_prob_base",
-                        absl::StrCat("expected a log-prob below 0, found ",
-                                     format.log_prob_base));
+  if (!(format.log_prob_base < 0) || format.log_prob_base < kLeastLogProb) {
+    return source.Error(
+        "log_prob_base",
+        absl::StrCat("expected a log-prob below 0, from ", kLeastLogProb,
+                     ", found ", format.log_prob_base));
   }
   if (!format.head.empty() || config.has_verdict()) {
     return source.Error("log_prob",
@@ -266,7 +269,7 @@ absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
     return source.Error(
         "head",
         "expected either head tensors, or two tokens as choice or "
-        "choice_id, or a log_ratio, found " +
+        "choice_id, or one with log_prob, or a log_ratio, found " +
             std::string(given == 0 ? "none of them" : "more than one of them"));
   }
   if (format.compares()) return ReadComparison(source, format);
@@ -280,7 +283,8 @@ absl::Status ReadFormatHead(const FormatSource& source, RewardFormat& format) {
       return source.Error(
           format.choices.empty() ? "choice_id" : "choice",
           absl::StrCat("expected ",
-                       format.labels == 1 ? "one with log_prob" : "two",
+                       format.labels == 1 ? "one with log_prob"
+                                          : "two, or one with log_prob",
                        ", found ", choices));
     }
     return absl::OkStatus();

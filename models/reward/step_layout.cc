@@ -136,7 +136,8 @@ absl::Status StepLayout::ResolveChoices() {
   };
   for (const int32_t id : format_.choice_ids) {
     if (id < 0 || id >= tokenizer_->vocab_size()) {
-      return bad(id, absl::StrCat(tokenizer_->vocab_size(), " tokens in it"));
+      return bad(id, absl::StrCat("ids 0 to ", tokenizer_->vocab_size() - 1,
+                                  " in it"));
     }
     choices_.push_back(id);
   }
@@ -166,7 +167,14 @@ absl::Status StepLayout::ResolveEnd(const std::string& folder) {
   const auto config = ReadTrunkConfig(folder);
   if (config.ok()) end_ = config->end_token;
   if (end_ < 0) end_ = tokenizer_->marks().eos;
-  if (end_ >= 0) return absl::OkStatus();
+  if (end_ >= 0) {
+    if (std::find(choices_.begin(), choices_.end(), end_) == choices_.end()) {
+      return absl::OkStatus();
+    }
+    return absl::InvalidArgumentError(
+        absl::StrCat("reward format ", format_.name, ": choice: token ", end_,
+                     " ends responses; name another one"));
+  }
   return absl::InvalidArgumentError(absl::StrCat(
       "reward format ", format_.name,
       ": reads after the end token, and the reward model's tokenizer has none; "

@@ -426,6 +426,22 @@ absl::StatusOr<int64_t> OpenRun(RunDb& db, const RunInfo& info, bool resume) {
       "); give the same settings, or record to another file"));
 }
 
+absl::Status CheckGenerate(Engine& engine, const Task& task,
+                           const Verifier& verifier,
+                           const GenerateOptions& options) {
+  ESP_RETURN_IF_ERROR(verifier.Ready());
+  std::optional<VerifierReward> reward;
+  if (options.verifier_reward) {
+    ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(verifier));
+  }
+  const RunHooks hooks{
+      .verifier = verifier.ForSearch(),
+      .reward = reward ? &*reward : nullptr,
+      .grade = [](size_t, std::string_view) { return std::nullopt; }};
+  return engine.SolveAll({}, task, options.search, hooks,
+                         [](size_t, const SearchResult&) {});
+}
+
 absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
                                         int64_t run_id, const ProblemSet& set,
                                         const GenerateOptions& options,

@@ -73,6 +73,11 @@ struct GenerateHooks {
   // Judges responses; null: the task's own.
   const Verifier* verifier = nullptr;
 };
+// Refuses, before anything is recorded, a method or budget that these models
+// cannot serve, as Generate would.
+absl::Status CheckGenerate(Engine& engine, const Task& task,
+                           const Verifier& verifier,
+                           const GenerateOptions& options);
 absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
                                         int64_t run_id, const ProblemSet& set,
                                         const GenerateOptions& options,

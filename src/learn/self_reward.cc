@@ -80,7 +80,7 @@ absl::StatusOr<int32_t> FindSelfRewardToken(const SelfRewardOptions& options,
       return bad(
           absl::StrCat("expected one token of the model's tokenizer, "
                        "found ",
-                       ids.size()));
+                       ids.size(), "; name a token of tokenizer.json"));
     }
     id = ids[0];
   }
@@ -93,6 +93,12 @@ absl::Status TakeStoredBase(const std::string& model,
   const std::string path = absl::StrCat(model, "/", kSelfRewardFile);
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return absl::OkStatus();
+  if (!std::filesystem::is_regular_file(path, error)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": is not a file; expected what train policy --self-reward "
+        "writes there"));
+  }
   ESP_ASSIGN_OR_RETURN(const RewardFormat stored, ReadRewardFormat(path));
   if (stored.choices != std::vector<std::string>{options.token} ||
       stored.log_prob != options.factor) {

@@ -300,7 +300,7 @@ absl::Status AddReference(Trainer& trainer, TrainData& data) {
 absl::StatusOr<double> AddSelfRewards(const SelfRewardOptions& options,
                                       Trainer& trainer, TrainData& data) {
   Progress progress("self-rewards", static_cast<int64_t>(data.groups.size()),
-                    "groups");
+                    "responses");
   std::vector<double> logprobs;
   for (const SequenceGroup& group : data.groups) {
     std::vector<TrainSequence> batch;

@@ -67,6 +67,8 @@ void ExpectPublished(const SearchResult& result, const RewardCheckpoint& model,
                      const std::string& format) {
   ASSERT_TRUE(result.status.ok()) << format << result.status;
   const PublishedReward published(format, model);
+  // These take the policy's prompt.
+  const bool as_written = format == "prorag" || format == "laser";
   std::vector<std::string> steps;
   double lowest = 1;
   int compared = 0;
@@ -79,11 +81,10 @@ void ExpectPublished(const SearchResult& result, const RewardCheckpoint& model,
         all += above.text;
         if (&above == &node) break;
       }
-      read = {format == "prorag" ? all : Trimmed(all)};
+      read = {as_written ? all : Trimmed(all)};
     }
-    // ProRAG's takes the policy's prompt.
     const std::string question =
-        format == "prorag" ? Prompt({"1", "stories", kStory}) : kStory;
+        as_written ? Prompt({"1", "stories", kStory}) : kStory;
     const double value = published.Score(question, read);
     lowest = std::min(lowest, value);
     if (std::isnan(node.step_score)) continue;

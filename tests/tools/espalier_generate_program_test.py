@@ -476,6 +476,10 @@ class WrongInputTest(ProgramTest):
                          "--search", "auto"), "by name")
         self.refused(run("generate", "--set", "stories:hard", "--out",
                          "/no/such/folder/run.db"), "/no/such/folder")
+        # What the models cannot serve is refused before the file exists.
+        self.refused(generate(out, "--budget-verdict-tokens", "10"),
+                     "verdict tokens")
+        self.refused(generate(out, search="beam:level=outcome"), "outcome")
         self.assertFalse(os.path.exists(out))
         self.refused(run("replay", out), "no such file")
         self.refused(run("db", "info", out), "no such file")

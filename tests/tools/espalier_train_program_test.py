@@ -177,7 +177,7 @@ class TrainTest(LearnTest):
         self.succeeds(*training)
         reads = os.path.join(model, "self_reward.textproto")
         shown = run("doctor", "--model", model, "--reward-format", reads)
-        self.assertIn("0.1 times (ln p of token 33", shown.stdout)
+        self.assertIn("0.1 times (ln p of token 33 + ", shown.stdout)
         # It tells right responses from wrong ones to problems of another seed.
         self.succeeds("generate", "--set", "stories:middle", "--set-seed", "7",
                       "--limit", "40", "--model", model, "--reward-model",

@@ -57,8 +57,10 @@ TEST_P(TorchRewardTest, ScoresEqualThePublishedComputation) {
       if (published.outcome() && steps.size() == 2) {
         steps = {steps[0] + "\n" + steps[1]};
       }
-      // ProRAG reads the response as it was written.
-      if (name == "prorag") steps = {std::string(tree.Response(node))};
+      // These read the response as it was written.
+      if (name == "prorag" || name == "laser") {
+        steps = {std::string(tree.Response(node))};
+      }
       EXPECT_NEAR((*reader)->Score(tree, node).step,
                   published.Score(kQuestion, steps), 1e-4)
           << name;

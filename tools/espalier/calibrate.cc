@@ -465,7 +465,7 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
       "of a path (in a tree: of the longest one through the step).");
   app.add_option("--steps", flags->steps,
                  "Files with labelled steps: ProcessBench, PRM800K, "
-                 "Math-Shepherd");
+                 "Math-Shepherd, TRL's stepwise lines");
   app.add_option("--runs", flags->runs,
                  "Run databases: scores as recorded, labels by the task's "
                  "verifier of lines, else the share of right ends below");

@@ -50,7 +50,7 @@ int RunCommands(int argc, char** argv) {
       {"export", "Write training sets from recorded searches", &AddExport},
       {"replay", "Rerun recorded searches from their logs and compare",
        &AddReplay},
-      {"db", "Inspect a run database: info, sql, prune, upgrade", &AddDb},
+      {"db", "Inspect run databases: info, sql, prune, upgrade, merge", &AddDb},
       // Only listed here; espalier-learn has its options.
       {"train", "Train a policy or a reward model on recorded searches",
        [](CLI::App&, RunFunction&) {}},

@@ -65,7 +65,9 @@ std::string ReadText(const RewardFormat& format) {
     case RewardRead::kLastToken:
       return absl::StrCat("at the last token of ", unit);
     case RewardRead::kEnd:
-      return absl::StrCat("at the end of the text after ", unit);
+      return absl::StrCat(format.chat() ? "at the end of the text after "
+                                        : "after the end token of ",
+                          unit);
   }
   return "";
 }
@@ -79,7 +81,7 @@ std::string HeadText(const RewardFormat& format,
   }
   if (format.log_prob != 0) {
     return absl::StrCat(format.log_prob, " times (ln p of token ", choices[0],
-                        " - ", format.log_prob_base, ")");
+                        " + ", -format.log_prob_base, "), bounded to [0, 1]");
   }
   if (format.head.empty()) {
     return absl::StrCat("ln p of tokens ", choices[0], " and ", choices[1]);

@@ -292,6 +292,8 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
   ESP_RETURN_IF_ERROR(SetResponseTokens(flags, *engine, set, put, models));
+  ESP_RETURN_IF_ERROR(
+      CheckGenerate(*engine, *put.task, *put.verifier, flags.generate));
   ShortBudget budget(flags.generate.search);
   for (const GradedProblem& graded : set.problems) budget.Add(graded.problem);
   PrintNote("generate", budget);

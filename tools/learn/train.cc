@@ -90,12 +90,12 @@ void AddSelfRewardFlags(CLI::App& app, SelfRewardOptions& self) {
   app.add_option("--self-reward-factor", self.factor,
                  "A judgement is this times the log-prob less its base")
       ->capture_default_str()
-      ->check(RealAbove(0))
+      ->check(RealAbove(0, 1e3))
       ->needs(token);
   app.add_option("--self-reward-base", self.base,
                  "Base of the log-prob. Default: that of the model's "
                  "self_reward.textproto, else the mean before training")
-      ->check(RealFrom(-1e6, 0))
+      ->check(RealFrom(-1e6, -1e-3))
       ->needs(token);
   app.add_option("--self-reward-mix", self.mix,
                  "Share of the judgements in the advantages")

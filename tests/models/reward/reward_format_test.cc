@@ -136,6 +136,8 @@ TEST(RewardFormatTest, LogProbsThatContradictThemselvesAreRefused) {
            {with("0.1", "nan"), ":5: log_prob", "above 0"},
            {with("-23", "0"), ":6: log_prob_base", "below 0"},
            {with("-23", "-inf"), ":6: log_prob_base", "below 0"},
+           {with("-23", "-1e300"), ":6: log_prob_base", "from -1e+06"},
+           {with("0.1", "1e308"), ":5: log_prob", "up to 1000"},
            {with("choice: \"z\"", "choice: \"z\"\nchoice: \"y\""), ":4: choice",
             "one with log_prob"},
            {with("choice: \"z\"", "head { weight: \"a\" }\nlabels: 1"),
