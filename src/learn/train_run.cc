@@ -280,40 +280,37 @@ std::string BatchNames(const TrainData& data,
 
 // Adds the reference log-probs, those of the current net.
 absl::Status AddReference(Trainer& trainer, TrainData& data) {
-  Progress progress("reference", static_cast<int64_t>(data.groups.size()),
-                    "groups");
-  for (SequenceGroup& group : data.groups) {
+  constexpr size_t kAtOnce = 64;  // groups, enough for all threads
+  const size_t count = data.groups.size();
+  Progress progress("reference", static_cast<int64_t>(count), "groups");
+  for (size_t at = 0; at < count; at += kAtOnce) {
+    const size_t end = std::min(count, at + kAtOnce);
     std::vector<TrainSequence> batch;
-    for (const GroupSequence& g : group) batch.push_back(g.sequence);
-    ESP_ASSIGN_OR_RETURN(auto logprobs, trainer.LogProbs(batch));
-    for (size_t i = 0; i < group.size(); ++i) {
-      group[i].reference = std::move(logprobs[i]);
+    for (size_t i = at; i < end; ++i) {
+      for (const GroupSequence& g : data.groups[i]) batch.push_back(g.sequence);
     }
-    progress.Add(1);
+    ESP_ASSIGN_OR_RETURN(auto logprobs, trainer.LogProbs(batch));
+    auto next = logprobs.begin();
+    for (size_t i = at; i < end; ++i) {
+      for (GroupSequence& g : data.groups[i]) g.reference = std::move(*next++);
+    }
+    progress.Add(static_cast<int64_t>(end - at));
   }
   progress.Finish();
   return absl::OkStatus();
 }
 
-// Sets the sequences' self-rewards by those of the current net; returns their
+// Sets the sequences' self-rewards by the reference log-probs; returns their
 // base.
-absl::StatusOr<double> AddSelfRewards(const SelfRewardOptions& options,
-                                      Trainer& trainer, TrainData& data) {
-  Progress progress("self-rewards", static_cast<int64_t>(data.groups.size()),
-                    "responses");
+double AddSelfRewards(const SelfRewardOptions& options, TrainData& data) {
   std::vector<double> logprobs;
   for (const SequenceGroup& group : data.groups) {
-    std::vector<TrainSequence> batch;
-    for (const GroupSequence& g : group) batch.push_back(g.sequence);
-    ESP_ASSIGN_OR_RETURN(const auto found, trainer.LogProbs(batch));
-    for (size_t i = 0; i < group.size(); ++i) {
-      logprobs.push_back(group[i].self_reward
-                             ? static_cast<double>(found[i].back())
+    for (const GroupSequence& g : group) {
+      logprobs.push_back(g.self_reward
+                             ? static_cast<double>(g.reference.back())
                              : std::numeric_limits<double>::quiet_NaN());
     }
-    progress.Add(1);
   }
-  progress.Finish();
   return SetSelfRewards(options, logprobs, data);
 }
 
@@ -679,14 +676,13 @@ absl::StatusOr<TrainReport> TrainModel(const TrainRunOptions& options,
        .threads = options.threads},
       adapter.get());
   // The initial model is the reference policy.
-  if (objective->needs_reference()) {
+  if (objective->needs_reference() || self_reward.on()) {
     ESP_RETURN_IF_ERROR(AddReference(trainer, data));
   }
   std::string self_reward_format;
   if (self_reward.on()) {
-    ESP_ASSIGN_OR_RETURN(const double base,
-                         AddSelfRewards(self_reward, trainer, data));
-    self_reward_format = SelfRewardFormat(self_reward, base);
+    self_reward_format =
+        SelfRewardFormat(self_reward, AddSelfRewards(self_reward, data));
   }
   const std::string state = work + "/state.bin";
   if (fs::exists(state)) ESP_RETURN_IF_ERROR(trainer.Load(state));
