@@ -16,6 +16,7 @@
 #ifndef ESPALIER_BASE_MUTEX_H_
 #define ESPALIER_BASE_MUTEX_H_
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 
@@ -62,6 +63,13 @@ class CondVar {
   void Wait(Mutex& mutex) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
     condition_.wait(lock);
+    lock.release();
+  }
+  // The same, for at most `seconds`.
+  void WaitFor(Mutex& mutex, double seconds)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
+    condition_.wait_for(lock, std::chrono::duration<double>(seconds));
     lock.release();
   }
   void NotifyOne() { condition_.notify_one(); }

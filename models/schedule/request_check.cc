@@ -24,17 +24,21 @@ absl::Status CheckTokens(absl::Span<const int32_t> tokens, int vocab_size) {
   return absl::OkStatus();
 }
 
-absl::Status CheckSequence(SeqId id, const PrefixTree& tree, int context,
-                           int vocab_size) {
-  if (id == kEmptySeq) {
+absl::Status CheckLength(int length, int context) {
+  if (length == 0) {
     return absl::InvalidArgumentError(
         "expected a prompt of at least one token, found none");
   }
-  if (tree.at(id).end() > context) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "the text takes ", tree.at(id).end(), " tokens and the context is ",
-        context, "; shorten it or use a model with a longer context"));
-  }
+  if (length <= context) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the text takes ", length, " tokens and the context is ", context,
+      "; shorten it or use a model with a longer context"));
+}
+
+absl::Status CheckSequence(SeqId id, const PrefixTree& tree, int context,
+                           int vocab_size) {
+  ESP_RETURN_IF_ERROR(
+      CheckLength(id == kEmptySeq ? 0 : tree.at(id).end(), context));
   for (SeqId s = id; s != kEmptySeq; s = tree.at(s).parent) {
     // Computed tokens were checked before.
     if (!tree.at(s).hidden.empty()) break;
@@ -126,28 +130,47 @@ absl::Status CheckTexts(const TextScoreRequest& request, int from_end,
 absl::Status CheckRequest(const Request& request, const PrefixTree& tree,
                           const Capabilities& capabilities, int vocab_size) {
   const int context = capabilities.context_length;
+  return CheckRequest(request,
+                      {.end = [&tree](SeqId id) { return tree.at(id).end(); },
+                       .check =
+                           [&tree, context, vocab_size](SeqId id) {
+                             return CheckSequence(id, tree, context,
+                                                  vocab_size);
+                           }},
+                      capabilities, vocab_size);
+}
+
+absl::Status CheckRequest(const Request& request,
+                          const SequenceCheck& sequences,
+                          const Capabilities& capabilities, int vocab_size) {
+  const int context = capabilities.context_length;
   if (const auto* score = std::get_if<ScoreRequest>(&request.body)) {
     ESP_RETURN_IF_ERROR(CheckRead(*score, capabilities, vocab_size));
     for (const SeqId id : score->sequences) {
-      ESP_RETURN_IF_ERROR(CheckSequence(id, tree, context, vocab_size));
+      ESP_RETURN_IF_ERROR(sequences.check(id));
     }
     return absl::OkStatus();
   }
   if (const auto* text = std::get_if<TextScoreRequest>(&request.body)) {
-    ESP_RETURN_IF_ERROR(CheckSequence(text->from, tree, context, vocab_size));
-    return CheckTexts(*text, tree.at(text->from).end(), context, vocab_size);
+    ESP_RETURN_IF_ERROR(sequences.check(text->from));
+    return CheckTexts(*text, sequences.end(text->from), context, vocab_size);
   }
   const auto& generation = std::get<GenerateRequest>(request.body);
   ESP_RETURN_IF_ERROR(CheckGeneration(generation));
-  ESP_RETURN_IF_ERROR(
-      CheckSequence(generation.from, tree, context, vocab_size));
-  if (tree.at(generation.from).end() >= context) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the text takes ", tree.at(generation.from).end(),
-                     " tokens and fills the context of ", context,
-                     "; shorten it or use a model with a longer context"));
+  ESP_RETURN_IF_ERROR(sequences.check(generation.from));
+  const int end = sequences.end(generation.from);
+  if (end >= context) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the text takes ", end, " tokens and fills the context of ", context,
+        "; shorten it or use a model with a longer context"));
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckPath(absl::Span<const int32_t> path, int context,
+                       int vocab_size) {
+  ESP_RETURN_IF_ERROR(CheckLength(static_cast<int>(path.size()), context));
+  return CheckTokens(path, vocab_size);
 }
 
 }  // namespace espalier

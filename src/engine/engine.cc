@@ -13,12 +13,14 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "espalier/engine_options.h"
+#include "models/remote/endpoint.h"
 #include "models/tokenizer/same_tokens.h"
 #include "search/algorithm.h"
 #include "src/engine/auto_method.h"
 #include "src/engine/load_calibration.h"
 #include "src/engine/load_model.h"
 #include "src/engine/load_reward_model.h"
+#include "src/engine/model_place.h"
 #include "src/engine/runner.h"
 
 namespace espalier {
@@ -33,7 +35,8 @@ class LocalEngine : public Engine {
   absl::Status Load() {
     const LoadOptions load = {.device = options_.device,
                               .kv_bytes = options_.kv_bytes,
-                              .weights = options_.weights};
+                              .weights = options_.weights,
+                              .tokenizer = options_.tokenizer};
     ESP_ASSIGN_OR_RETURN(policy_, LoadModel(options_.policy, load, executor_));
     models_ = {policy_.backend.get(), policy_.tokenizer.get(),
                policy_.backend.get(), policy_.tokenizer.get()};
@@ -44,7 +47,9 @@ class LocalEngine : public Engine {
                                              *more_.back().tokenizer));
       models_.more_policies.push_back(more_.back().backend.get());
     }
-    ESP_RETURN_IF_ERROR(LoadCritic(load));
+    LoadOptions load_critic = load;
+    load_critic.tokenizer = RewardFolder(options_);
+    ESP_RETURN_IF_ERROR(LoadCritic(load_critic));
     ESP_ASSIGN_OR_RETURN(calibration_, FindCalibration(options_));
     if (calibration_) models_.calibration = &*calibration_;
     if (calibration_ && models_.scorer == nullptr &&
@@ -145,6 +150,7 @@ class LocalEngine : public Engine {
 
   // True for a folder with a tokenizer whose tokens are not the policy's.
   bool HasOtherTokenizer(const std::string& folder) const {
+    if (IsRemoteModel(folder)) return false;
     const auto tokenizer = Tokenizer::Load(folder);
     return tokenizer.ok() && !absl::EndsWith(folder, ".gguf") &&
            !CheckSameTokenizer(folder, "", **tokenizer).ok();
@@ -161,12 +167,12 @@ class LocalEngine : public Engine {
   EngineStats stats() const override {
     EngineStats sum{.reward_tokens = reward_stats_.laid_out,
                     .reward_tokens_again = reward_stats_.again};
-    std::vector<const TrunkBackend*> backends = {
+    std::vector<const Backend*> backends = {
         policy_.backend.get(), critic_.backend.get(), reference_.backend.get()};
     for (const LoadedModel& model : more_) {
       backends.push_back(model.backend.get());
     }
-    for (const TrunkBackend* backend : backends) {
+    for (const Backend* backend : backends) {
       if (backend == nullptr) continue;
       const BackendStats& stats = backend->stats();
       sum.tokens_generated += stats.tokens_generated;

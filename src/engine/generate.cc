@@ -20,10 +20,12 @@
 #include "espalier/engine_options.h"
 #include "models/checkpoint/trunk_config_json.h"
 #include "models/prompt/find_template.h"
+#include "models/remote/endpoint.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 #include "src/engine/load_calibration.h"
 #include "src/engine/load_reward_model.h"
+#include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/search_json.h"
 #include "src/engine/verdict_reader.h"
@@ -60,9 +62,15 @@ absl::StatusOr<std::string> HashFiles(const std::string& folder) {
 }
 
 // Includes the weight format: the same files at another precision are another
-// model.
+// model. Of a model behind a server only the name is known.
 absl::StatusOr<std::string> HashModel(const std::string& folder,
                                       const std::string& weights) {
+  if (IsRemoteModel(folder)) {
+    // The same model may be served from elsewhere when a run is resumed.
+    ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseRemoteModel(folder));
+    return absl::StrCat("server:",
+                        absl::Hex(StableHash(remote.name), absl::kZeroPad16));
+  }
   ESP_ASSIGN_OR_RETURN(std::string hash, HashFiles(folder));
   if (weights != "auto") absl::StrAppend(&hash, ":", weights);
   return hash;
@@ -248,7 +256,8 @@ absl::Status AddRewardFormat(const EngineOptions& models,
   }
   ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
                        FindRewardFormat(models.critic, models.reward_format));
-  ESP_ASSIGN_OR_RETURN(const std::string tokens, HashTokenizer(models.critic));
+  ESP_ASSIGN_OR_RETURN(const std::string tokens,
+                       HashTokenizer(RewardFolder(models)));
   if (!format) {
     // Espalier's own heads read other tokens if the tokenizer is another.
     if (tokens != info.tokenizer_hash) {
@@ -269,8 +278,9 @@ absl::Status AddRewardFormat(const EngineOptions& models,
     config["reference_model"] = reference;
   }
   if (format->chat()) {
-    ESP_ASSIGN_OR_RETURN(const ChatTemplate chat,
-                         FindTemplate(models.critic, format->template_name));
+    ESP_ASSIGN_OR_RETURN(
+        const ChatTemplate chat,
+        FindTemplate(RewardFolder(models), format->template_name));
     config["reward_template"] =
         absl::StrCat(chat.name(), ":", chat.default_system());
   }
@@ -315,8 +325,7 @@ std::string WithStoredWeights(const SearchAlgorithm& algorithm,
       algorithm.level_weights().given()) {
     return method;
   }
-  const auto config =
-      ReadTrunkConfig(models.critic.empty() ? models.policy : models.critic);
+  const auto config = ReadTrunkConfig(RewardModelName(models));
   // Without weights the search is refused.
   if (config.ok() && config->level_weights.given()) {
     absl::StrAppend(&method, ":weights=", WeightsText(config->level_weights));
@@ -364,7 +373,8 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                .model = models.policy};
   ESP_ASSIGN_OR_RETURN(info.model_hash,
                        HashModel(models.policy, models.weights));
-  ESP_ASSIGN_OR_RETURN(info.tokenizer_hash, HashTokenizer(models.policy));
+  ESP_ASSIGN_OR_RETURN(info.tokenizer_hash,
+                       HashTokenizer(PolicyFolder(models)));
   info.reward_model_hash = info.model_hash;
   if (!models.critic.empty()) {
     ESP_ASSIGN_OR_RETURN(info.reward_model_hash,

@@ -5,6 +5,8 @@
 
 #include "base/files.h"
 #include "base/status_macros.h"
+#include "models/remote/endpoint.h"
+#include "src/engine/model_place.h"
 
 namespace espalier {
 
@@ -13,7 +15,8 @@ absl::StatusOr<std::optional<Calibration>> FindCalibration(
   std::string path = models.calibration;
   if (path == "none") return std::nullopt;
   if (path.empty()) {
-    path = models.critic.empty() ? models.policy : models.critic;
+    path = RewardModelName(models);
+    if (IsRemoteModel(path)) return std::nullopt;
     path.append("/").append(kCalibrationFile);
     std::error_code error;
     if (!std::filesystem::exists(path, error)) return std::nullopt;

@@ -1,7 +1,11 @@
 #include "src/engine/load_model.h"
 
+#include <cstdlib>
+
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "models/remote/remote_backend.h"
+#include "models/schedule/trunk_backend.h"
 
 namespace espalier {
 
@@ -17,11 +21,38 @@ absl::StatusOr<WeightChoice> ParseWeights(const std::string& name) {
       "weights \"", name, "\": expected auto, fp32, bf16, int8 or int4"));
 }
 
+absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
+                                         const LoadOptions& options) {
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseRemoteModel(name));
+  if (options.tokenizer.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name,
+        ": a model behind a server needs its tokenizer here, since token "
+        "ids go to the server and come back; name the folder of its "
+        "tokenizer.json, or a GGUF file, by --tokenizer"));
+  }
+  if (options.device != "cpu" || options.weights != "auto") {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name,
+        ": the server decides on its device and weights; leave out "
+        "--device and --weights"));
+  }
+  LoadedModel model;
+  ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(options.tokenizer));
+  const char* key = std::getenv("ESPALIER_API_KEY");
+  ESP_ASSIGN_OR_RETURN(
+      model.backend,
+      RemoteBackend::Connect(remote, *model.tokenizer,
+                             {.http = {.key = key == nullptr ? "" : key}}));
+  return model;
+}
+
 }  // namespace
 
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
                                       const LoadOptions& options,
                                       Executor& executor) {
+  if (IsRemoteModel(path)) return ConnectModel(path, options);
   LoadedModel model;
   ESP_ASSIGN_OR_RETURN(const WeightChoice weights,
                        ParseWeights(options.weights));

@@ -1,4 +1,4 @@
-// A checkpoint and everything that serves it: trunk, tokenizer, backend.
+// A checkpoint, or a model behind a server, and everything that serves it.
 //
 //   Executor executor(threads);
 //   ESP_ASSIGN_OR_RETURN(LoadedModel model,
@@ -13,7 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "base/executor.h"
-#include "models/schedule/trunk_backend.h"
+#include "models/backend/backend.h"
 #include "models/tokenizer/tokenizer.h"
 #include "models/trunk/trunk.h"
 
@@ -21,9 +21,9 @@ namespace espalier {
 
 // The backend refers to the other two. Externally synchronised.
 struct LoadedModel {
-  std::unique_ptr<Trunk> trunk;
+  std::unique_ptr<Trunk> trunk;  // null: the model is behind a server
   std::unique_ptr<Tokenizer> tokenizer;
-  std::unique_ptr<TrunkBackend> backend;
+  std::unique_ptr<Backend> backend;
 };
 
 struct LoadOptions {
@@ -33,10 +33,14 @@ struct LoadOptions {
   // "auto", "fp32", "bf16", "int8" or "int4" (TrunkOptions::weights).
   std::string weights = "auto";
   CheckpointPart part = CheckpointPart::kAll;
+  // The folder or GGUF file with the tokenizer of a model behind a server.
+  std::string tokenizer = {};
 };
 
-// `executor` outlives the model. InvalidArgument for a tokenizer with more
-// tokens than the model has, and for an unknown value of `weights`.
+// `executor` outlives the model. `path`: a folder, a GGUF file, or the name of
+// a model behind a server (models/remote/endpoint.h), whose key is read from
+// the environment variable ESPALIER_API_KEY. InvalidArgument for a tokenizer
+// with more tokens than the model has, and for an unknown value of `weights`.
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
                                       const LoadOptions& options,
                                       Executor& executor);

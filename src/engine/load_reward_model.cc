@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "models/checkpoint/trunk_config_json.h"
+#include "models/remote/endpoint.h"
 #include "models/reward/reward_folder.h"
 #include "models/tokenizer/same_tokens.h"
 
@@ -32,8 +33,21 @@ absl::Status TakeOwnLevels(const std::string& folder, RewardFormat& format) {
 
 absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
     const std::string& folder, const std::string& name) {
+  if (IsRemoteModel(folder) && name.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        folder,
+        ": how a reward model behind a server is read cannot be told "
+        "from its files; name its format by --reward-format"));
+  }
   if (!name.empty()) {
     ESP_ASSIGN_OR_RETURN(RewardFormat format, ReadRewardFormat(name));
+    if (IsRemoteModel(folder) && !format.head.empty()) {
+      return absl::UnimplementedError(absl::StrCat(
+          folder, ": the reward format ", format.name,
+          " reads a head of the model, which a server does not give; name a "
+          "format that reads log-probs of tokens, or a folder with the "
+          "model's weights"));
+    }
     if (format.name == "espalier") {
       ESP_RETURN_IF_ERROR(TakeOwnLevels(folder, format));
     }
@@ -94,7 +108,8 @@ absl::StatusOr<LoadedRewardModel> LoadRewardModel(
   }
   ESP_ASSIGN_OR_RETURN(
       StepLayout layout,
-      StepLayout::Create(format, *out.model.tokenizer, folder));
+      StepLayout::Create(format, *out.model.tokenizer,
+                         IsRemoteModel(folder) ? options.tokenizer : folder));
   out.scorer = std::make_unique<RewardScorer>(
       RewardScorer{std::move(layout), std::move(head)});
   return out;

@@ -51,6 +51,11 @@ SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
   return step;
 }
 
+// True if a model's server does not answer any more.
+bool ServerIsGone(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsUnauthenticated(status);
+}
+
 bool Needs(const SearchAlgorithm& algorithm, RequestKind kind) {
   const auto& needs = algorithm.needs();
   return std::find(needs.begin(), needs.end(), kind) != needs.end();
@@ -587,6 +592,12 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
     ESP_CHECK(it != pending_.end());
     const PendingRequest pending = std::move(it->second);
     pending_.erase(it);
+    if (ServerIsGone(completion.status)) {
+      // Not this search's failure: the run ends, and may be resumed.
+      pending.session->in_flight.erase(completion.id);
+      status.Update(completion.status);
+      continue;
+    }
     if (pending.part != 0) {
       SearchSession& session = *pending.session;
       session.in_flight.erase(completion.id);

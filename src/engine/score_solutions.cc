@@ -12,6 +12,7 @@
 #include "src/engine/load_calibration.h"
 #include "src/engine/load_model.h"
 #include "src/engine/load_reward_model.h"
+#include "src/engine/model_place.h"
 #include "src/engine/runner.h"
 
 namespace espalier {
@@ -95,11 +96,11 @@ class LocalScorer : public SolutionScorer {
       : executor_(options.threads), live_(options.live) {}
 
   absl::Status Load(const EngineOptions& options) {
-    const std::string& folder =
-        options.critic.empty() ? options.policy : options.critic;
+    const std::string& folder = RewardModelName(options);
     const LoadOptions load = {.device = options.device,
                               .kv_bytes = options.kv_bytes,
-                              .weights = options.weights};
+                              .weights = options.weights,
+                              .tokenizer = RewardFolder(options)};
     ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
                          FindRewardFormat(folder, options.reward_format));
     if (format) {

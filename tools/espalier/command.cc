@@ -76,13 +76,23 @@ void AddMethodFlags(CLI::App& app, std::string& method,
 
 void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,
-                 "Checkpoint: a Hugging Face folder or a GGUF file. Default: "
-                 "the model shipped for the task");
+                 "Checkpoint: a Hugging Face folder or a GGUF file; or a model "
+                 "behind llama-server, vLLM or SGLang, as URL or URL#NAME, "
+                 "several servers of one model with commas "
+                 "(docs/guide/servers.md). Default: the model shipped for the "
+                 "task");
+  app.add_option("--tokenizer", flags.tokenizer,
+                 "Folder or GGUF file with the tokenizer of a --model behind a "
+                 "server");
   app.add_option(
       "--reward-model", flags.reward_model,
       "Checkpoint folder with Espalier's reward heads, or a published reward "
       "model (docs/guide/reward-models.md), whatever its tokenizer. Default: "
-      "the one shipped with a shipped model, otherwise the heads of --model");
+      "the one shipped with a shipped model, otherwise the heads of --model. "
+      "One behind a server, as URL or URL#NAME, needs --reward-format");
+  app.add_option("--reward-tokenizer", flags.reward_tokenizer,
+                 "Folder or GGUF file with the tokenizer of a --reward-model "
+                 "behind a server. Default: that of --tokenizer");
   app.add_option("--reward-format", flags.reward_format,
                  "How --reward-model is read: a shipped format (espalier "
                  "doctor --reward-formats lists them) or a file "
@@ -377,7 +387,9 @@ absl::StatusOr<std::unique_ptr<Engine>> ResolvedModels::Load() const {
 absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
                                              const std::string& task) {
   EngineOptions options{.policy = flags.model,
+                        .tokenizer = flags.tokenizer,
                         .critic = flags.reward_model,
+                        .reward_tokenizer = flags.reward_tokenizer,
                         .reward_format = flags.reward_format,
                         .reference = flags.reference_model,
                         .calibration = flags.calibration,

@@ -93,8 +93,10 @@ void AddMachineFlags(CLI::App& app, MachineFlags& flags);
 // Options of every command that searches.
 struct ModelFlags : MachineFlags {
   std::string model;
+  std::string tokenizer;  // of a model behind a server
   std::string reward_model;
-  std::string reward_format;  // "": as the folder shows
+  std::string reward_tokenizer;  // of a reward model behind a server
+  std::string reward_format;     // "": as the folder shows
   std::string reference_model;
   std::string calibration;  // a file, "none", or "": as the folder has it
   std::vector<std::string> more_models;

@@ -12,6 +12,7 @@
 #include "models/prompt/encode_prompt.h"
 #include "models/prompt/find_template.h"
 #include "models/prompt/streamed_text.h"
+#include "models/sampling/sampler.h"
 #include "nlohmann/json.hpp"
 #include "src/engine/load_model.h"
 #include "tools/espalier/command.h"

@@ -14,6 +14,7 @@
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 #include "search/presets.h"
+#include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
 #include "src/eval/pass_at_k.h"
 #include "src/eval/sweep.h"
@@ -246,8 +247,9 @@ absl::Status RunEval(EvalFlags& flags) {
   const std::string task = flags.task.empty() ? set.task() : flags.task;
   ESP_ASSIGN_OR_RETURN(const ResolvedModels models,
                        ResolveModels(flags.models, task));
-  ESP_ASSIGN_OR_RETURN(flags.prompt_text,
-                       ResolvePromptText(flags.prompt, models.policy()));
+  ESP_ASSIGN_OR_RETURN(
+      flags.prompt_text,
+      ResolvePromptText(flags.prompt, PolicyFolder(models.options())));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,
                        PutTaskBy(task, flags.prompt_text));
   FlagErrors errors;

@@ -16,6 +16,7 @@
 #include "espalier/engine.h"
 #include "nlohmann/json.hpp"
 #include "search/presets.h"
+#include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
@@ -273,8 +274,9 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   if (!flags.task.empty()) set.task = flags.task;
   ESP_ASSIGN_OR_RETURN(const ResolvedModels models,
                        ResolveModels(flags.models, set.task));
-  ESP_ASSIGN_OR_RETURN(flags.generate.prompt,
-                       ResolvePromptText(flags.prompt, models.policy()));
+  ESP_ASSIGN_OR_RETURN(
+      flags.generate.prompt,
+      ResolvePromptText(flags.prompt, PolicyFolder(models.options())));
   ESP_ASSIGN_OR_RETURN(const PromptedTask put,
                        PutTaskBy(set.task, flags.generate.prompt));
   // Check before the file exists, which a second try would have to resume.

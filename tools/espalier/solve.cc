@@ -28,6 +28,7 @@
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 #include "search/presets.h"
+#include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/verifier_reward.h"
 #include "tools/espalier/command.h"
@@ -409,7 +410,8 @@ absl::StatusOr<std::vector<TaskGroup>> GroupByTask(
       ESP_ASSIGN_OR_RETURN(added.models, ResolveModels(flags.models, name));
       ESP_ASSIGN_OR_RETURN(
           const std::string prompt,
-          ResolvePromptText(flags.prompt, added.models.policy()));
+          ResolvePromptText(flags.prompt,
+                            PolicyFolder(added.models.options())));
       ESP_ASSIGN_OR_RETURN(added.put, PutTaskBy(name, prompt));
       groups.push_back(std::move(added));
       group = groups.end() - 1;

@@ -1,0 +1,138 @@
+// Calls to a group of servers that offer the same model: many at a time, tried
+// again where that can help, and spread so that each server finds what it has
+// cached.
+//
+//   CallPool pool(servers, http, {});
+//   pool.Start({.id = 1, .affinity = problem, .path = "/v1/completions",
+//               .body = json, .read = [&](const std::string& reply) {...}});
+//   for (const CallPool::Ended& call : pool.Take(0.002)) ...
+//
+// Tried again, after waits that double from half a second to 30 s and are
+// spread by half their length, or after what the server asks by Retry-After:
+// 408, 425, 429 and 5xx, connections that fail or break off, and replies that
+// `read` cannot read. Other answers of 4xx are errors at once. While a server
+// cannot be reached its calls go to the next. The number of calls in flight
+// grows by one per round of answers and is halved when a server says that it
+// is busy (429, 503): additive increase, multiplicative decrease.
+//
+// Call its functions from one thread; `read` runs on any.
+#ifndef ESPALIER_MODELS_REMOTE_CALL_POOL_H_
+#define ESPALIER_MODELS_REMOTE_CALL_POOL_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "models/remote/endpoint.h"
+#include "models/remote/http_connection.h"
+
+namespace espalier {
+
+struct CallPoolOptions {
+  int first_in_flight = 16;  // calls at a time per server, before it adapts
+  int most_in_flight = 256;
+  int attempts = 10;        // of one call
+  double first_wait = 0.5;  // seconds before the second attempt
+  double longest_wait = 30;
+  double longest_retry_after = 600;  // a longer one is an error
+};
+
+struct CallPoolStats {
+  int64_t calls = 0;      // answered
+  int64_t attempts = 0;   // requests sent
+  int64_t busy = 0;       // of them, answered by 429 or 503
+  int64_t failovers = 0;  // sent to another server than the preferred one
+};
+
+class CallPool {
+ public:
+  struct Call {
+    uint64_t id = 0;
+    uint64_t affinity = 0;  // calls of one problem: the same server
+    std::string path;
+    std::string body;  // "": GET
+    // Reads the body of a reply of status 200. An error is tried again.
+    std::function<absl::Status(const std::string&)> read;
+  };
+  struct Ended {
+    uint64_t id = 0;
+    // Unavailable or Unauthenticated: no server answers. InvalidArgument: one
+    // refused the call. Otherwise the last error of `read`.
+    absl::Status status;
+  };
+
+  CallPool(std::vector<Endpoint> servers, HttpOptions http,
+           CallPoolOptions options, const Clock& clock = Clock::Real());
+  // Ends all calls.
+  ~CallPool();
+  CallPool(const CallPool&) = delete;
+  CallPool& operator=(const CallPool&) = delete;
+
+  void Start(Call call);
+  // Closes the call's connection; it is not among those that end.
+  void Cancel(uint64_t id);
+  // The calls that ended since the last one; waits for one for up to `seconds`
+  // if there are calls that have not ended.
+  std::vector<Ended> Take(double seconds);
+  CallPoolStats stats() const;
+
+ private:
+  struct Server {
+    Endpoint endpoint;
+    double limit = 0;  // calls in flight
+    int in_flight = 0;
+    double halved_at = -1e9;  // when the limit fell last
+    double down_until = -1e9;
+    std::vector<std::unique_ptr<HttpConnection>> idle;
+  };
+  struct Waiting {
+    Call call;
+    int attempt = 0;
+    double not_before = 0;
+  };
+  struct Running {
+    HttpConnection* connection = nullptr;
+    bool cancelled = false;
+  };
+
+  void Work();
+  // The server that a call goes to now: the preferred one, or the next one that
+  // is not down. -1: it is full.
+  int Choose(uint64_t affinity, double now) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The first call that can be sent now; nullopt sets `wait` to the seconds
+  // until one might be.
+  bool Next(Waiting& next, int& server, double& wait)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Sends the call and decides what follows from the reply.
+  void Serve(Waiting waiting, int server);
+  // Seconds to wait before another attempt; negative: `status` is final.
+  double WaitAfter(const Waiting& waiting, const HttpReply* reply,
+                   absl::Status& status) const;
+
+  const HttpOptions http_;
+  const CallPoolOptions options_;
+  const Clock& clock_;
+  std::vector<std::thread> threads_;
+  mutable Mutex mutex_;
+  CondVar work_, ended_signal_;
+  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
+  int idle_threads_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::vector<Server> servers_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<uint64_t, Running> running_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Ended> ended_ ABSL_GUARDED_BY(mutex_);
+  CallPoolStats stats_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_REMOTE_CALL_POOL_H_

@@ -1,0 +1,128 @@
+// What each kind of server expects and answers: the JSON of its requests and
+// replies, token ids in and token ids out.
+//
+//   const auto dialect = MakeDialect(facts);
+//   DialectCall call = dialect->Generate({.prompt = ids, .n = 4, ...});
+//   ... send call.body to call.path ...
+//   ESP_ASSIGN_OR_RETURN(GenerationReply reply,
+//                        dialect->ReadGeneration(body, 4));
+//
+// Sources: vLLM's vllm/entrypoints/openai/completion/protocol.py; SGLang's
+// python/sglang/srt/managers/io_struct.py (/generate); llama.cpp's
+// tools/server/README.md (/completion).
+//
+// Immutable: thread-safe.
+#ifndef ESPALIER_MODELS_REMOTE_DIALECT_H_
+#define ESPALIER_MODELS_REMOTE_DIALECT_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "models/backend/backend.h"
+
+namespace espalier {
+
+enum class ServerKind : uint8_t { kLlamaServer, kVllm, kSglang };
+
+std::string_view ServerKindName(ServerKind kind);  // "llama-server", ...
+
+// What a server says of itself and its model (server_probe.h).
+struct ServerFacts {
+  ServerKind kind = ServerKind::kVllm;
+  std::string version;      // as told; may be empty
+  std::string weights;      // what tells other weights apart; may be empty
+  std::string model;        // the name to ask for
+  int context_length = 0;   // tokens
+  int slots = 0;            // computed at a time; 0: not told
+  int vocab_size = 0;       // 0: not told
+  int32_t plain_token = 0;  // of whole characters; for llama-server
+};
+
+struct DialectCall {
+  std::string path;
+  std::string body;
+};
+
+// n continuations of `prompt`.
+struct GenerationCall {
+  absl::Span<const int32_t> prompt;
+  int n = 1;
+  int max_tokens = 256;
+  SamplingOptions sampling;
+  std::vector<std::string> stops;  // each ends the text, and is kept in it
+  uint32_t seed = 0;
+  int top = 0;  // report the most likely tokens
+};
+
+// ln p of the tokens of `text` from position `from` >= 1 on. Without
+// Dialect::scores_texts, `from` is the last position, and NaN in the reply asks
+// for a second call, with `again`, which may cost the server more.
+struct ScoreCall {
+  absl::Span<const int32_t> text;
+  int from = 1;
+  int top = 0;  // report the most likely tokens
+  bool again = false;
+
+  // Of one token, the next one after a text.
+  bool next_only() const {
+    return static_cast<size_t>(from) + 1 == text.size();
+  }
+};
+
+struct RemoteSample {
+  std::vector<int32_t> tokens;  // with those of a stop and the end token
+  // ln p at temperature 1 of each token; NaN where the server did not tell.
+  std::vector<float> logprobs;
+  // The most likely tokens at each position, most likely first; empty for a
+  // position that was not told.
+  std::vector<std::vector<TokenLogprob>> alternatives;
+  Finish finish = Finish::kLength;  // kStop for every stop
+};
+
+struct GenerationReply {
+  std::vector<RemoteSample> samples;
+  int64_t prompt_tokens = 0;
+  int64_t cached_tokens = 0;  // of the prompt's; 0 if not told
+};
+
+// Of given tokens.
+struct GivenReply {
+  std::vector<float> logprobs;
+  std::vector<bool> greedy;  // the most likely token at its position
+  std::vector<std::vector<TokenLogprob>> alternatives;  // as RemoteSample's
+  int64_t prompt_tokens = 0;
+  int64_t cached_tokens = 0;
+};
+
+// Errors of the Read functions are InvalidArgument and say what was expected
+// and found.
+class Dialect {
+ public:
+  virtual ~Dialect() = default;
+  // Samples that one call may ask for.
+  virtual int most_samples() const = 0;
+  virtual DialectCall Generate(const GenerationCall& call) const = 0;
+  virtual absl::StatusOr<GenerationReply> ReadGeneration(
+      const std::string& body, const GenerationCall& call) const = 0;
+  // True if one call scores the tokens of a text from a position on; else each
+  // token takes one.
+  virtual bool scores_texts() const = 0;
+  virtual DialectCall Score(const ScoreCall& call) const = 0;
+  virtual absl::StatusOr<GivenReply> ReadScore(const std::string& body,
+                                               const ScoreCall& call) const = 0;
+};
+
+std::unique_ptr<Dialect> MakeDialect(const ServerFacts& facts);
+// For MakeDialect.
+std::unique_ptr<Dialect> MakeLlamaServerDialect(const ServerFacts& facts);
+std::unique_ptr<Dialect> MakeVllmDialect(const ServerFacts& facts);
+std::unique_ptr<Dialect> MakeSglangDialect(const ServerFacts& facts);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_REMOTE_DIALECT_H_

@@ -1,0 +1,139 @@
+#include "models/remote/http_connection.h"
+
+#include <atomic>
+#include <ctime>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "httplib.h"
+
+namespace espalier {
+namespace {
+
+void SetSeconds(double seconds, const auto& set) {
+  const auto whole = static_cast<time_t>(seconds);
+  set(whole, static_cast<time_t>((seconds - static_cast<double>(whole)) * 1e6));
+}
+
+// What a failed request means; `limit_passed`: its reply was too long.
+absl::Status ErrorOf(httplib::Error error, const HttpOptions& options,
+                     const std::string& url, bool limit_passed) {
+  if (limit_passed) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        url, ": the reply is longer than ", options.max_bytes >> 20, " MiB"));
+  }
+  switch (error) {
+    case httplib::Error::Connection:
+      return absl::UnavailableError(
+          absl::StrCat(url, ": cannot connect; is the server running there?"));
+    case httplib::Error::ConnectionTimeout:
+      return absl::UnavailableError(absl::StrCat(
+          url, ": no connection within ", options.connect_seconds, " s"));
+    case httplib::Error::Read:
+      return absl::UnavailableError(absl::StrCat(
+          url,
+          ": the connection ended before the reply did, or no byte came "
+          "for ",
+          options.read_seconds, " s"));
+    case httplib::Error::SSLServerVerification:
+    case httplib::Error::SSLLoadingCerts:
+      return absl::UnauthenticatedError(absl::StrCat(
+          url,
+          ": the server's certificate is not valid for it (expired, of "
+          "another host, or of an authority that this machine does not "
+          "trust)"));
+    case httplib::Error::SSLConnection:
+      return absl::UnavailableError(absl::StrCat(
+          url, ": no TLS connection; does the server speak https?"));
+    default:
+      return absl::UnavailableError(
+          absl::StrCat(url, ": ", httplib::to_string(error)));
+  }
+}
+
+}  // namespace
+
+class HttpConnection::Client {
+ public:
+  explicit Client(const Endpoint& endpoint)
+      : http(absl::StrCat(endpoint.https ? "https://" : "http://",
+                          endpoint.host.find(':') == std::string::npos
+                              ? endpoint.host
+                              : absl::StrCat("[", endpoint.host, "]"),
+                          ":", endpoint.port)) {}
+
+  httplib::Client http;
+  std::atomic<bool> stopped = false;
+};
+
+HttpConnection::HttpConnection(const Endpoint& endpoint,
+                               const HttpOptions& options)
+    : endpoint_(endpoint),
+      options_(options),
+      client_(std::make_unique<Client>(endpoint)) {
+  httplib::Client& http = client_->http;
+  http.set_keep_alive(true);
+  http.set_tcp_nodelay(true);
+  http.set_url_encode(false);
+  SetSeconds(options.connect_seconds,
+             [&](time_t s, time_t us) { http.set_connection_timeout(s, us); });
+  SetSeconds(options.read_seconds, [&](time_t s, time_t us) {
+    http.set_read_timeout(s, us);
+    http.set_write_timeout(s, us);
+  });
+  if (endpoint.https) http.enable_server_certificate_verification(true);
+  if (!options.key.empty()) http.set_bearer_token_auth(options.key);
+}
+
+HttpConnection::~HttpConnection() = default;
+
+absl::StatusOr<HttpReply> HttpConnection::Get(const std::string& path) {
+  return Send("GET", path, "");
+}
+
+absl::StatusOr<HttpReply> HttpConnection::Post(const std::string& path,
+                                               const std::string& json) {
+  return Send("POST", path, json);
+}
+
+void HttpConnection::Stop() {
+  client_->stopped = true;
+  client_->http.stop();
+}
+
+absl::StatusOr<HttpReply> HttpConnection::Send(const char* method,
+                                               const std::string& path,
+                                               const std::string& body) {
+  const std::string url = endpoint_.Url() + path;
+  if (client_->stopped) return absl::CancelledError(url + ": cancelled");
+  HttpReply reply;
+  bool limit_passed = false;
+  httplib::Request request;
+  request.method = method;
+  request.path = endpoint_.path + path;
+  request.headers.emplace("Accept", "application/json");
+  if (!body.empty()) {
+    request.body = body;
+    request.headers.emplace("Content-Type", "application/json");
+  }
+  request.content_receiver = [&](const char* data, size_t size, uint64_t,
+                                 uint64_t) {
+    limit_passed = reply.body.size() + size > options_.max_bytes;
+    if (!limit_passed) reply.body.append(data, size);
+    return !limit_passed;
+  };
+  const httplib::Result result = client_->http.send(request);
+  if (client_->stopped) return absl::CancelledError(url + ": cancelled");
+  if (!result) return ErrorOf(result.error(), options_, url, limit_passed);
+  reply.status = result->status;
+  double seconds = -1;
+  if (result->has_header("Retry-After") &&
+      absl::SimpleAtod(result->get_header_value("Retry-After"), &seconds) &&
+      seconds >= 0) {
+    reply.retry_after = seconds;
+  }
+  return reply;
+}
+
+}  // namespace espalier

@@ -1,0 +1,145 @@
+// A model behind a server, or behind several that offer the same one, as a
+// backend: ids go out, ids come back, and the stop rule, the prefix tree and
+// the counts are those of a model in this process.
+//
+//   ESP_ASSIGN_OR_RETURN(RemoteModel model,
+//                        ParseRemoteModel("http://localhost:8080#qwen3"));
+//   ESP_ASSIGN_OR_RETURN(auto backend, RemoteBackend::Connect(model,
+//   *tokenizer,
+//                                                             {}));
+//
+// What differs from a model in this process (models/backend/backend.h):
+//  * texts are drawn by the server. It gets a seed made from the request's
+//    stream, but promises nothing: run it again and texts may differ. A
+//    recorded run is rebuilt from its response log.
+//  * `entropies` stay empty, `mean_entropy` is NaN: servers report the most
+//    likely tokens alone. `sampler_logprobs` are known at temperatures 0 and 1
+//    without a filter and empty otherwise.
+//  * A log-prob that the server did not tell (of a stop's tokens, or at another
+//    temperature) is asked for again, as that of a given token.
+//  * No hidden rows, no reward heads.
+//
+// Externally synchronised; calls are sent from threads of its own.
+#ifndef ESPALIER_MODELS_REMOTE_REMOTE_BACKEND_H_
+#define ESPALIER_MODELS_REMOTE_REMOTE_BACKEND_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "models/backend/backend.h"
+#include "models/backend/sequence_tree.h"
+#include "models/remote/call_pool.h"
+#include "models/remote/dialect.h"
+#include "models/remote/endpoint.h"
+#include "models/tokenizer/tokenizer.h"
+
+namespace espalier {
+
+struct RemoteOptions {
+  HttpOptions http;
+  CallPoolOptions calls;
+  // Seconds that Step waits for an answer if there is none.
+  double step_seconds = 0.002;
+};
+
+class RemoteBackend : public Backend {
+ public:
+  // Probes every server (ProbeServer); all must offer the same model in the
+  // same way. `tokenizer` is the model's own and outlives the backend.
+  static absl::StatusOr<std::unique_ptr<RemoteBackend>> Connect(
+      const RemoteModel& model, const Tokenizer& tokenizer,
+      const RemoteOptions& options);
+  ~RemoteBackend() override;
+
+  const Capabilities& capabilities() const override { return capabilities_; }
+  const BackendStats& stats() const override { return stats_; }
+  SeqId Extend(SeqId parent, absl::Span<const int32_t> tokens) override;
+  void Release(SeqId seq) override;
+  void Submit(Request request) override;
+  bool Step(std::vector<Completion>& done) override;
+  void Cancel(RequestId id) override;
+
+  const ServerFacts& facts() const { return facts_; }
+  CallPoolStats call_stats() const { return pool_.stats(); }
+  const SequenceTree& sequences() const { return tree_; }
+
+ private:
+  using Path = std::shared_ptr<const std::vector<int32_t>>;
+  // Of a request: samples [first, first + reply's) of it.
+  struct Generation {
+    size_t first = 0;
+    GenerationReply reply;
+  };
+  // Log-probs of text[from..], which belong to `sample` from `position` on.
+  struct Scoring {
+    size_t sample = 0;  // index among samples, texts or sequences
+    size_t position = 0;
+    Path text;
+    int from = 1;
+    int top = 0;
+    bool again = false;
+    GivenReply reply;
+  };
+  struct Job {
+    Request request;
+    uint64_t affinity = 0;
+    Path path;     // of `from`
+    int open = 0;  // calls that have not ended
+    absl::Status status;
+    std::vector<RemoteSample> samples;  // of a GenerateRequest
+    std::vector<GivenReply> given;      // per text, or per sequence
+  };
+  // A call in flight: exactly one of both.
+  struct InFlight {
+    RequestId job = 0;
+    std::shared_ptr<Generation> generation;
+    std::shared_ptr<Scoring> scoring;
+  };
+
+  RemoteBackend(const RemoteModel& model, const Tokenizer& tokenizer,
+                const RemoteOptions& options, ServerFacts facts);
+
+  absl::Status Check(const Request& request) const;
+  void StartGeneration(Job& job);
+  void StartTexts(Job& job);
+  void StartLogprobs(Job& job);
+  // Asks for the log-probs of text[from..] in one call or one per token.
+  void StartScoring(Job& job, size_t sample, size_t position, Path text,
+                    int from, int top);
+  void SendScoring(Job& job, std::shared_ptr<Scoring> scoring);
+  void Send(Job& job, const DialectCall& call, InFlight in_flight,
+            std::function<absl::Status(const std::string&)> read);
+
+  // Takes what a call returned; may start others.
+  void Take(Job& job, const InFlight& ended);
+  void TakeGeneration(Job& job, Generation& generation);
+  void TakeScoring(Job& job, const std::shared_ptr<Scoring>& scoring);
+  // Cuts a sample where the request's stop rule ends it, and sets its finish.
+  absl::Status ApplyStops(const GenerateRequest& request,
+                          RemoteSample& sample) const;
+  Completion Finish(Job& job);
+  absl::StatusOr<Continuation> ToContinuation(const GenerateRequest& request,
+                                              RemoteSample sample);
+
+  const Tokenizer& tokenizer_;
+  const RemoteOptions options_;
+  const ServerFacts facts_;
+  const std::unique_ptr<Dialect> dialect_;
+  Capabilities capabilities_;
+  BackendStats stats_;
+  SequenceTree tree_;
+  std::map<RequestId, Job> jobs_;
+  absl::flat_hash_map<uint64_t, InFlight> in_flight_;
+  uint64_t next_call_ = 1;
+  std::vector<Completion> finished_;  // without a call: refused at once
+  CallPool pool_;                     // last: its threads end first
+};
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_REMOTE_REMOTE_BACKEND_H_

@@ -1,0 +1,97 @@
+#include "models/remote/reply_fields.h"
+
+#include <cmath>
+#include <limits>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+
+using nlohmann::json;
+
+absl::Status WrongField(std::string_view field, std::string_view expected,
+                        const json& found) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the server's reply, field ", AbslView(field), ": expected ",
+      AbslView(expected), ", found ",
+      found.is_null() ? "none"
+                      : absl::StrCat("a value of type ", found.type_name())));
+}
+
+const json& Field(const json& object, std::string_view name) {
+  static const json& none = *new json();
+  if (!object.is_object()) return none;
+  const auto found = object.find(std::string(name));
+  return found == object.end() ? none : *found;
+}
+
+absl::StatusOr<const json*> ListField(const json& object,
+                                      std::string_view name) {
+  const json& list = Field(object, name);
+  if (!list.is_array()) return WrongField(name, "a list", list);
+  return &list;
+}
+
+absl::StatusOr<int32_t> TokenOf(const json& value, std::string_view field) {
+  int64_t id = -1;
+  if (value.is_number_integer()) {
+    id = value.is_number_unsigned() &&
+                 value.get<uint64_t>() > std::numeric_limits<int32_t>::max()
+             ? -1
+             : value.get<int64_t>();
+  } else if (value.is_string()) {
+    const std::string& text = value.get_ref<const std::string&>();
+    absl::string_view digits = text;
+    if (!absl::ConsumePrefix(&digits, "token_id:") ||
+        !absl::SimpleAtoi(digits, &id)) {
+      id = -1;
+    }
+  }
+  if (id < 0 || id > std::numeric_limits<int32_t>::max()) {
+    return WrongField(field, "token ids", value);
+  }
+  return static_cast<int32_t>(id);
+}
+
+absl::StatusOr<std::vector<int32_t>> TokensField(const json& object,
+                                                 std::string_view name) {
+  ESP_ASSIGN_OR_RETURN(const json* list, ListField(object, name));
+  std::vector<int32_t> tokens;
+  tokens.reserve(list->size());
+  for (const json& entry : *list) {
+    ESP_ASSIGN_OR_RETURN(tokens.emplace_back(), TokenOf(entry, name));
+  }
+  return tokens;
+}
+
+absl::StatusOr<float> LogprobOf(const json& value, std::string_view field) {
+  if (value.is_null()) return std::numeric_limits<float>::quiet_NaN();
+  if (!value.is_number()) return WrongField(field, "a log-prob", value);
+  const double logprob = value.get<double>();
+  // Rounding may leave a probability just above 1.
+  if (std::isnan(logprob) || logprob > 1e-3) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the server's reply, field ", AbslView(field),
+                     ": expected log-probs of 0 or below, found ", logprob));
+  }
+  constexpr double kLowest = -1e30;
+  return static_cast<float>(std::min(0.0, std::max(kLowest, logprob)));
+}
+
+int64_t CountField(const json& object, std::string_view name) {
+  const json& value = Field(object, name);
+  if (!value.is_number_integer() || value.get<int64_t>() < 0) return 0;
+  return value.get<int64_t>();
+}
+
+std::string TextField(const json& object, std::string_view name) {
+  const json& value = Field(object, name);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+}  // namespace espalier

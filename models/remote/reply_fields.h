@@ -1,0 +1,46 @@
+// Reads fields of a server's JSON without trusting it: what is absent or of
+// another type is an error that names the field.
+//
+//   ESP_ASSIGN_OR_RETURN(const json choices, ListField(reply, "choices"));
+//
+// Stateless functions: thread-safe.
+#ifndef ESPALIER_MODELS_REMOTE_REPLY_FIELDS_H_
+#define ESPALIER_MODELS_REMOTE_REPLY_FIELDS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "nlohmann/json_fwd.hpp"
+
+namespace espalier {
+
+// "FIELD: expected WHAT, found NULL, a text, ..." as InvalidArgument.
+absl::Status WrongField(std::string_view field, std::string_view expected,
+                        const nlohmann::json& found);
+
+// Null where absent.
+const nlohmann::json& Field(const nlohmann::json& object,
+                            std::string_view name);
+absl::StatusOr<const nlohmann::json*> ListField(const nlohmann::json& object,
+                                                std::string_view name);
+// A token id, from a number or a text "token_id:7".
+absl::StatusOr<int32_t> TokenOf(const nlohmann::json& value,
+                                std::string_view field);
+absl::StatusOr<std::vector<int32_t>> TokensField(const nlohmann::json& object,
+                                                 std::string_view name);
+// A number of 0 or below; NaN for null, a very low one for -infinity as some
+// servers write it.
+absl::StatusOr<float> LogprobOf(const nlohmann::json& value,
+                                std::string_view field);
+// 0 where absent or not a count.
+int64_t CountField(const nlohmann::json& object, std::string_view name);
+// "" where absent or not a text.
+std::string TextField(const nlohmann::json& object, std::string_view name);
+
+}  // namespace espalier
+
+#endif  // ESPALIER_MODELS_REMOTE_REPLY_FIELDS_H_

@@ -1,0 +1,219 @@
+#include "models/remote/server_probe.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "base/json_text.h"
+#include "base/parse_json.h"
+#include "base/status_macros.h"
+#include "base/text.h"
+#include "models/remote/reply_fields.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+using nlohmann::json;
+
+// Words, numbers, line ends, marks and letters outside of ASCII: tokenizers
+// that agree on it are taken for equal.
+constexpr char kSampleText[] =
+    "The 12 foxes ran.\n\n  x = 3.75e7; \"na\xC3\xAFve\" \xD0\x96 "
+    "\xE4\xBD\xA0\xE5\xA5\xBD\n";
+
+class Probe {
+ public:
+  Probe(const Endpoint& endpoint, const std::string& name,
+        const Tokenizer& tokenizer, const HttpOptions& http)
+      : url_(endpoint.Url()),
+        name_(name),
+        tokenizer_(tokenizer),
+        connection_(endpoint, http) {}
+
+  absl::StatusOr<ServerFacts> Run() {
+    ESP_RETURN_IF_ERROR(FindKind());
+    ESP_RETURN_IF_ERROR(FindModel());
+    ESP_RETURN_IF_ERROR(CompareTokenizers());
+    if (facts_.vocab_size == 0) facts_.vocab_size = tokenizer_.vocab_size();
+    if (facts_.context_length == 0) {
+      facts_.context_length = std::numeric_limits<int>::max() / 2;
+    }
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> letter,
+                         tokenizer_.EncodeContinuation("a"));
+    if (!letter.empty()) facts_.plain_token = letter[0];
+    ESP_RETURN_IF_ERROR(TryGeneration());
+    return facts_;
+  }
+
+ private:
+  // The JSON of a reply of status 200; null for any other reply.
+  absl::StatusOr<json> Ask(const std::string& path, const json& body = {}) {
+    ESP_ASSIGN_OR_RETURN(const HttpReply reply,
+                         body.is_null()
+                             ? connection_.Get(path)
+                             : connection_.Post(path, JsonText(body)));
+    if (reply.status == 401 || reply.status == 403) {
+      return absl::UnauthenticatedError(absl::StrCat(
+          url_, path, " answered ", reply.status,
+          ": the server wants a key; put it into the environment variable "
+          "ESPALIER_API_KEY"));
+    }
+    if (reply.status == 503) {
+      return absl::UnavailableError(
+          absl::StrCat(url_, path,
+                       " answered 503: the server is not ready, or too busy; "
+                       "is it still loading its model?"));
+    }
+    last_ = absl::StrCat(path, " answered ", reply.status);
+    if (reply.status != 200) return json();
+    return ParseJsonOrNull(reply.body);
+  }
+
+  absl::Status FindKind() {
+    ESP_ASSIGN_OR_RETURN(json reply, Ask("/props"));
+    if (Field(reply, "default_generation_settings").is_object()) {
+      facts_.kind = ServerKind::kLlamaServer;
+      facts_.slots = static_cast<int>(CountField(reply, "total_slots"));
+      facts_.context_length = static_cast<int>(
+          CountField(Field(reply, "default_generation_settings"), "n_ctx"));
+      facts_.version = TextField(reply, "build_info");
+      return absl::OkStatus();
+    }
+    for (const char* path : {"/get_model_info", "/model_info"}) {
+      ESP_ASSIGN_OR_RETURN(reply, Ask(path));
+      if (Field(reply, "model_path").is_string()) {
+        facts_.kind = ServerKind::kSglang;
+        facts_.weights = TextField(reply, "weight_version");
+        return absl::OkStatus();
+      }
+    }
+    ESP_ASSIGN_OR_RETURN(reply, Ask("/version"));
+    if (Field(reply, "version").is_string()) {
+      facts_.kind = ServerKind::kVllm;
+      facts_.version = TextField(reply, "version");
+      return absl::OkStatus();
+    }
+    return absl::UnimplementedError(absl::StrCat(
+        url_,
+        ": the server is not one of llama-server, vLLM and SGLang (none "
+        "of /props, /get_model_info and /version answers as theirs do; ",
+        last_, "); expected one of them, which take and return token ids"));
+  }
+
+  absl::Status FindModel() {
+    ESP_ASSIGN_OR_RETURN(const json reply, Ask("/v1/models"));
+    std::vector<std::string> names;
+    const json* chosen = nullptr;
+    const json& list = Field(reply, "data");
+    for (size_t i = 0; list.is_array() && i < list.size(); ++i) {
+      names.push_back(TextField(list[i], "id"));
+      if (names.back() == name_ || (name_.empty() && list.size() == 1)) {
+        chosen = &list[i];
+        facts_.model = names.back();
+      }
+    }
+    if (names.empty()) {
+      return absl::UnimplementedError(absl::StrCat(
+          url_, ": the server names no model at /v1/models (", last_, ")"));
+    }
+    if (chosen == nullptr && name_.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          url_, ": the server offers several models; name one as URL#NAME: ",
+          absl::StrJoin(names, ", ")));
+    }
+    if (chosen == nullptr) {
+      return absl::NotFoundError(
+          absl::StrCat(url_, ": ", UnknownName("model", name_, names)));
+    }
+    const json& meta = Field(*chosen, "meta");
+    facts_.vocab_size = static_cast<int>(CountField(meta, "n_vocab"));
+    if (meta.is_object()) {
+      facts_.weights =
+          absl::StrCat(CountField(meta, "n_params"), " parameters, ",
+                       CountField(meta, "size"), " bytes");
+    }
+    if (facts_.context_length == 0) {
+      facts_.context_length =
+          static_cast<int>(CountField(*chosen, "max_model_len"));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CompareTokenizers() {
+    const json body = facts_.kind == ServerKind::kLlamaServer
+                          ? json{{"content", kSampleText},
+                                 {"add_special", false},
+                                 {"with_pieces", false}}
+                          : json{{"model", facts_.model},
+                                 {"prompt", kSampleText},
+                                 {"add_special_tokens", false}};
+    ESP_ASSIGN_OR_RETURN(const json reply, Ask("/tokenize", body));
+    if (!Field(reply, "tokens").is_array()) return absl::OkStatus();
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> theirs,
+                         TokensField(reply, "tokens"));
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ours,
+                         tokenizer_.Encode(kSampleText));
+    if (theirs == ours) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        url_,
+        ": the server's tokenizer is not the one named: of a sample text "
+        "it makes ",
+        theirs.size(), " tokens (", Begin(theirs), "), and this ", ours.size(),
+        " (", Begin(ours),
+        "); name the folder of the server's model by --tokenizer"));
+  }
+
+  static std::string Begin(const std::vector<int32_t>& tokens) {
+    const size_t n = std::min<size_t>(tokens.size(), 4);
+    return absl::StrCat(
+        absl::StrJoin(tokens.begin(),
+                      tokens.begin() + static_cast<ptrdiff_t>(n), " "),
+        n < tokens.size() ? " ..." : "");
+  }
+
+  absl::Status TryGeneration() {
+    const auto dialect = MakeDialect(facts_);
+    ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
+                         tokenizer_.Encode("1 + 1 ="));
+    const GenerationCall call{
+        .prompt = prompt, .max_tokens = 1, .sampling = {.temperature = 0}};
+    const DialectCall request = dialect->Generate(call);
+    ESP_ASSIGN_OR_RETURN(const HttpReply reply,
+                         connection_.Post(request.path, request.body));
+    if (reply.status != 200) {
+      return absl::UnimplementedError(absl::StrCat(
+          url_, request.path, " answered ", reply.status,
+          " to a request of one token: ", reply.body.substr(0, 300)));
+    }
+    const auto read = dialect->ReadGeneration(reply.body, call);
+    if (!read.ok() || read->samples[0].tokens.empty()) {
+      return absl::UnimplementedError(absl::StrCat(
+          url_, request.path, ": ",
+          read.ok() ? "the reply has no token" : read.status().message(),
+          "; expected token ids and log-probs, which a search needs"));
+    }
+    return absl::OkStatus();
+  }
+
+  const std::string url_;
+  const std::string name_;
+  const Tokenizer& tokenizer_;
+  HttpConnection connection_;
+  ServerFacts facts_;
+  std::string last_;  // the last reply, for messages
+};
+
+}  // namespace
+
+absl::StatusOr<ServerFacts> ProbeServer(const Endpoint& endpoint,
+                                        const std::string& name,
+                                        const Tokenizer& tokenizer,
+                                        const HttpOptions& http) {
+  return Probe(endpoint, name, tokenizer, http).Run();
+}
+
+}  // namespace espalier
