@@ -16,6 +16,9 @@ class Ended(BaseException):
 PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
          set, frozenset)
 SINGLE = (int, float, complex, str, bytes)
+CALLS_TIME = 4     # the tests' CPU time on calls, in that of the solution
+MOST_LOOKED_AT = 1000000  # items of an object, by `in`
+READ_AHEAD = 1000   # items that a walk takes of an object before it shows one
 
 
 def number_of(x):
@@ -176,10 +179,12 @@ class Solution:
     def order(self, what, number=0, name=None, blob=b""):
         if self.ended is not None:
             raise self.ended
-        # An object without an end takes the tests' time and hardly its own.
-        if self.waits > self.options.cpu:
+        # An object without an end takes the tests' time and hardly its own; so
+        # do long values, which the tests' process writes and reads.
+        if self.waits > CALLS_TIME * self.options.cpu:
             raise self.end(Ended("timed out", "over %g s of CPU time for calls "
-                                 "of the program" % self.options.cpu))
+                                 "of the program"
+                                 % (CALLS_TIME * self.options.cpu)))
         began = time.process_time()
         try:
             return self.exchange(what, number, name, blob)
@@ -439,13 +444,31 @@ class View:
         self.begun = False   # a walk that has taken nothing yet
         self.items = []      # what the walks have taken of it
         self.done = False
+        self.error = None    # what ended it, if not its end
 
     def check(self):
-        if (self.done and self.length is not None
+        if (self.length is not None
                 and self.changes == the_solution.changes
-                and self.length != len(self.items)):
+                and (self.done and self.length != len(self.items)
+                     or self.length < len(self.items))):
             raise AssertionError("an object claims to hold %s items, gives %d"
                                  % (short(self.length), len(self.items)))
+
+    def read_ahead(self):
+        """Takes at least as many items as were taken before, for where a walk
+        stops shows what the tests look for."""
+        for _ in range(max(READ_AHEAD, len(self.items))):
+            try:
+                self.items.append(next(self.source))
+            except StopIteration:
+                self.done = True
+                break
+            except Ended:
+                raise
+            except Exception as error:
+                self.error = error
+                break
+        self.check()
 
 
 views = {}  # by the numbers of objects
@@ -461,8 +484,9 @@ def view_of(number):
 class Walk:
     """An iterator over what an object holds: each one gives the same."""
 
-    def __init__(self, view):
+    def __init__(self, view, remote):
         self.view = view
+        self.remote = remote
         self.place = 0
 
     def __iter__(self):
@@ -472,16 +496,68 @@ class Walk:
         view = self.view
         view.begun = False
         if self.place == len(view.items):
-            if view.done:
+            if not view.done and view.error is None:
+                view.read_ahead()
+            elif view.done and view.changes != the_solution.changes:
+                # Tests that add to what they walk through.
+                again = iter(self.remote)
+                if type(again) is Walk:
+                    view = self.view = again.view
+                    view.begun = False
+                    if not view.done:
+                        view.read_ahead()
+            if self.place >= len(view.items):
+                if view.error is not None:
+                    raise view.error
                 raise StopIteration
-            try:
-                view.items.append(next(view.source))
-            except StopIteration:
-                view.done = True
-                view.check()
-                raise
         self.place += 1
         return view.items[self.place - 1]
+
+
+class Stream:
+    """What was read ahead of an iterator of the program, which is walked
+    through once, whoever walks."""
+
+    def __init__(self, number):
+        self.number = number
+        self.items = []  # the next one last
+        self.taken = 0   # of the iterator
+        self.done = False
+        self.error = None
+
+    def take(self):
+        return the_solution.call("method", self.number, "__next__", (), {})
+
+    def read_ahead(self):
+        items = []
+        for _ in range(max(READ_AHEAD, self.taken)):
+            try:
+                items.append(self.take())
+            except StopIteration:
+                self.done = True
+                break
+            except Ended:
+                raise
+            except Exception as error:
+                self.error = error
+                break
+        self.taken += len(items)
+        self.items = items[::-1]
+
+    def __next__(self):
+        if not self.items and not self.done and self.error is None:
+            self.read_ahead()
+        if self.items:
+            return self.items.pop()
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+        # It may go on after its end.
+        self.done = False
+        raise StopIteration
+
+
+streams = {}  # by the numbers of iterators that somebody walked through
 
 
 def operate(x, name, *others):
@@ -576,11 +652,14 @@ class Remote:
         if view.source is None:
             found = the_solution.call("method", self._number, "__iter__", (),
                                       {})
-            if found is self or type(found) is not Remote:
-                return found  # an iterator, which is walked through once
+            if found is self:  # an iterator, which is walked through once
+                streams.setdefault(self._number, Stream(self._number))
+                return self
+            if type(found) is not Remote:
+                return found
             view.source = found
         view.begun = True
-        return Walk(view)
+        return Walk(view, self)
 
     def __bool__(self):
         return the_solution.call("bool", self._number, None, (), {})
@@ -588,7 +667,19 @@ class Remote:
     def __contains__(self, x):
         if type(x) is Remote:
             return bool(operate(self, "contains", x))
-        return any(x is item or x == item for item in self)
+        found = False
+        for taken, item in enumerate(self):
+            if taken == MOST_LOOKED_AT:
+                raise AssertionError("an object of the program gives over %d "
+                                     "items" % MOST_LOOKED_AT)
+            found = found or x is item or x == item
+        return found
+
+    def __next__(self):
+        stream = streams.get(self._number)
+        if stream is not None:
+            return next(stream)
+        return the_solution.call("method", self._number, "__next__", (), {})
 
     def __instancecheck__(self, x):
         if type(x) in KEPT_CLASSES:
@@ -605,8 +696,8 @@ class Remote:
         return False
 
 
-for method in ("__getitem__", "__setitem__", "__delitem__", "__next__",
-               "__str__", "__repr__", "__enter__"):
+for method in ("__getitem__", "__setitem__", "__delitem__", "__str__",
+               "__repr__", "__enter__"):
     def forward(self, *args, method=method):
         return the_solution.call("method", self._number, method, args, {})
     setattr(Remote, method, forward)

@@ -44,22 +44,6 @@ constexpr StoryBand kBands[] = {
       .op_weights = {0.4, 0.4, 0.1, 0.1}}},
 };
 
-struct Person {
-  std::string_view name;
-  bool female;
-};
-
-constexpr Person kPeople[] = {
-    {"Ann", true}, {"Tom", false}, {"Mia", true},  {"Ben", false},
-    {"Eva", true}, {"Sam", false}, {"Lucy", true}, {"Max", false},
-};
-
-constexpr std::string_view kObjects[] = {
-    "shells", "marbles", "stamps",  "cards",   "coins",   "beads",   "pens",
-    "books",  "apples",  "plums",   "nuts",    "buttons", "stones",  "stickers",
-    "sweets", "pencils", "ribbons", "tickets", "candles", "flowers", "figs",
-};
-
 std::string TimesWord(int factor) {
   if (factor == 2) return "twice";
   return std::string(kStoryNumberWords[factor]) + " times";
@@ -79,8 +63,8 @@ struct Change {
 class StoryWriter {
  public:
   explicit StoryWriter(RandomStream& rng)
-      : rng_(rng), hero_(&Pick(kPeople, rng)) {
-    object_ = Pick(kObjects, rng);
+      : rng_(rng), hero_(&Pick(kStoryPeople, rng)) {
+    object_ = Pick(kStoryThings, rng);
     friend_ = PickOther(hero_, hero_);
     other_friend_ = PickOther(hero_, friend_);
   }
@@ -108,10 +92,10 @@ class StoryWriter {
   std::string Text() const { return absl::StrJoin(sentences_, " "); }
 
  private:
-  const Person* PickOther(const Person* a, const Person* b) {
-    const Person* person;
+  const StoryPerson* PickOther(const StoryPerson* a, const StoryPerson* b) {
+    const StoryPerson* person;
     do {
-      person = &Pick(kPeople, rng_);
+      person = &Pick(kStoryPeople, rng_);
     } while (person == a || person == b);
     return person;
   }
@@ -144,9 +128,9 @@ class StoryWriter {
   }
 
   RandomStream& rng_;
-  const Person* hero_;
-  const Person* friend_;
-  const Person* other_friend_;
+  const StoryPerson* hero_;
+  const StoryPerson* friend_;
+  const StoryPerson* other_friend_;
   std::string_view object_;
   std::vector<std::string> sentences_;
   bool other_named_ = false;  // the last sentence named somebody else

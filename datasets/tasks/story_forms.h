@@ -129,7 +129,7 @@ inline constexpr NamedPattern kStoryWords[] = {
      "spill|spills|spilled|spilt|break|breaks|broke|broken|damage|damages|"
      "damaged|smash|smashes|smashed|crack|cracks|cracked|shatter|shatters|"
      "shattered|ruin|ruins|ruined|destroy|destroys|destroyed|donate|donates|"
-     "donated|(part|parts|parted) with)"},
+     "donated|(part|parts|parted) with|(tear|tears|tore|torn) up)"},
     {"give",
      "[has|have] (give|gives|gave|given|hand|hands|handed|(hand|hands|handed) "
      "(over|out)|pass|passes|passed|(pass|passes|passed) (on|over|along)|"
@@ -303,6 +303,12 @@ inline constexpr StoryFormPattern kStoryForms[] = {
      "expand|expands|expanded|swell|swells|swelled|rises|rose|gets|is increased"
      ") to @k (its|the) [previous|original|old|former|earlier|current|initial] "
      "(size|number|height|amount) {@adverb}"},
+    {StoryForm::kMultiply,
+     "{@adverb} $S {@adverb} (doubles|doubled|triples|tripled) (@all|@pile|"
+     "the (number|amount) of (@whose $o|$o|them)) {@adverb}"},
+    {StoryForm::kMultiply,
+     "{@adverb} (@pile|(the|@whose) (number|amount) of $o) {@adverb} (doubles|"
+     "doubled|triples|tripled) {@adverb}"},
     {StoryForm::kMultiply,
      "{@adverb} @pile {@adverb} (becomes|became|gets|is|grows|grew) @k as "
      "(large|big|tall|high) [as before] {@adverb}"},

@@ -325,10 +325,10 @@ int64_t Amount(const PlainWords& words, const Clause& clause) {
   for (size_t i = clause.begin; i < clause.end; ++i) {
     const std::string& word = words.texts[i];
     if (words.numbers[i]) amount = std::max(amount, *words.numbers[i]);
-    if (word == "twice" || word == "double" || word == "halves") {
+    if (word == "twice" || word == "halves" || word.starts_with("double")) {
       amount = std::max<int64_t>(amount, 2);
     }
-    if (word == "thrice" || word == "triple") {
+    if (word == "thrice" || word.starts_with("triple")) {
       amount = std::max<int64_t>(amount, 3);
     }
   }
@@ -349,18 +349,22 @@ class Telling {
         if (changes_ > 0) return Foreign("a story opens with its quantity");
         opened_ = true;
         value_ = amount;
+        content_.first = amount;
         break;
       case StoryForm::kQuestion:
         asked_ = true;
         return absl::OkStatus();
       case StoryForm::kAdd:
         value_ += amount;
+        content_.changes.push_back({StoryEvent::kAdd, amount});
         break;
       case StoryForm::kSubtract:
         value_ -= amount;
+        content_.changes.push_back({StoryEvent::kSubtract, amount});
         break;
       case StoryForm::kMultiply:
         value_ *= amount;
+        content_.changes.push_back({StoryEvent::kMultiply, amount});
         break;
       case StoryForm::kDivide:
         if (amount == 0 || value_ % amount != 0) {
@@ -369,6 +373,7 @@ class Telling {
                                       " equal ones"));
         }
         value_ /= amount;
+        content_.changes.push_back({StoryEvent::kDivide, amount});
         break;
     }
     if (!opened_ || asked_) {
@@ -386,14 +391,16 @@ class Telling {
                                 " makes it ", value_));
   }
 
-  absl::StatusOr<int64_t> End() const {
+  absl::StatusOr<StoryContent> End() {
     if (changes_ == 0) return Foreign("nothing in it changes the quantity");
     if (!asked_)
       return Foreign("a story ends by asking how many there are now");
-    return value_;
+    content_.last = value_;
+    return std::move(content_);
   }
 
  private:
+  StoryContent content_;
   int64_t value_ = 0;
   int changes_ = 0;
   bool opened_ = false;
@@ -455,7 +462,7 @@ absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
 
 }  // namespace
 
-absl::StatusOr<int64_t> ReadStory(std::string_view question) {
+absl::StatusOr<StoryContent> ReadStoryContent(std::string_view question) {
   if (question.size() > kMaxQuestionBytes) {
     return Foreign("it is longer than any story");
   }
@@ -502,11 +509,25 @@ absl::StatusOr<int64_t> ReadStory(std::string_view question) {
       if (!status.ok()) return status;
     }
   }
-  const absl::StatusOr<int64_t> value = telling.End();
-  if (!value.ok()) return value;
+  absl::StatusOr<StoryContent> content = telling.End();
+  if (!content.ok()) return content;
   const absl::Status pronouns = CheckPronouns(sentences, *quantity);
   if (!pronouns.ok()) return pronouns;
-  return value;
+  content->hero = quantity->hero.front();
+  content->thing = quantity->thing.back();
+  content->she = PronounOf(content->hero) == 's';
+  for (const Sentence& sentence : sentences) {
+    for (const std::string& word : sentence.words.texts) {
+      content->she = content->she || word == "she";
+    }
+  }
+  return content;
+}
+
+absl::StatusOr<int64_t> ReadStory(std::string_view question) {
+  absl::StatusOr<StoryContent> content = ReadStoryContent(question);
+  if (!content.ok()) return content.status();
+  return content->last;
 }
 
 }  // namespace espalier

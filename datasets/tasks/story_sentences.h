@@ -11,6 +11,22 @@ inline constexpr std::string_view kStoryNumberWords[] = {
     "zero", "one", "two",   "three", "four",
     "five", "six", "seven", "eight", "nine"};
 
+struct StoryPerson {
+  std::string_view name;
+  bool female;
+};
+
+inline constexpr StoryPerson kStoryPeople[] = {
+    {"Ann", true}, {"Tom", false}, {"Mia", true},  {"Ben", false},
+    {"Eva", true}, {"Sam", false}, {"Lucy", true}, {"Max", false},
+};
+
+inline constexpr std::string_view kStoryThings[] = {
+    "shells", "marbles", "stamps",  "cards",   "coins",   "beads",   "pens",
+    "books",  "apples",  "plums",   "nuts",    "buttons", "stones",  "stickers",
+    "sweets", "pencils", "ribbons", "tickets", "candles", "flowers", "figs",
+};
+
 // Templates. $S the hero as subject (name or pronoun), $s the same inside a
 // sentence, $N the hero's name, $o the objects, $F a friend, $x the number. For
 // factors: $k "twice" or "three times", $w the number word.

@@ -6,7 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "httplib.h"
+#include <httplib.h>
 
 namespace espalier {
 namespace {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "tools/espalier/command.h"
@@ -19,10 +20,25 @@
 namespace espalier {
 namespace {
 
-// In commands with positional arguments --json takes a file only as
-// --json=FILE: CLI11 would otherwise take the question that follows. An
-// argument that ends in .json is no question, except for report, which reads
-// such files; nor is a path, a device or a FIFO where questions are text.
+// One word with an ending, such as "out.jsonl" or "a-1.txt", and no number such
+// as "3.5".
+bool LooksLikeFile(const std::string& argument) {
+  const size_t dot = argument.rfind('.');
+  if (dot == std::string::npos || dot == 0 || dot + 1 == argument.size() ||
+      argument[0] == '-' || !absl::ascii_isalpha(argument[dot + 1])) {
+    return false;
+  }
+  return std::all_of(argument.begin(), argument.end(), [](unsigned char c) {
+    return absl::ascii_isalnum(c) || c == '.' || c == '_' || c == '-' ||
+           c == '/' || c >= 0x80;
+  });
+}
+
+// CLI11 would take the question that follows --json for its file. In commands
+// with positional arguments it takes a file only as --json=FILE, or where what
+// follows is surely one: a path, a device, a FIFO or the name of a file where
+// questions and methods are expected, and what ends in .json or .jsonl
+// elsewhere, except for report, which reads such files.
 bool IsJsonFile(const std::string& command, const std::string& argument) {
   if (command == "solve" || command == "complete" || command == "methods") {
     for (const std::string_view path : {"/", "./", "../"}) {
@@ -31,9 +47,10 @@ bool IsJsonFile(const std::string& command, const std::string& argument) {
     std::error_code error;
     const auto there = std::filesystem::status(argument, error);
     if (!error && std::filesystem::is_other(there)) return true;
+    return LooksLikeFile(argument);
   }
-  return command != "report" && argument.size() > 5 &&
-         argument.ends_with(".json") && argument[0] != '-';
+  return command != "report" && LooksLikeFile(argument) &&
+         (argument.ends_with(".json") || argument.ends_with(".jsonl"));
 }
 
 void KeepQuestions(std::vector<std::string>& arguments) {

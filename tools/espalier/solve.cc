@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "datasets/sets/problem_set.h"
 #include "datasets/tasks/known_questions.h"
+#include "datasets/tasks/story_words.h"
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
 #include "models/prompt/encode_prompt.h"
@@ -450,6 +451,18 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
     if (answers.refused(i)) continue;
     problems.push_back(graded[i].problem);
     places.push_back(i);
+    if (group.name == "stories" && flags.models.model.empty() &&
+        !flags.json.force) {
+      std::string& question = problems.back().question;
+      std::string told = InStoryWords(question);
+      if (told != question) {
+        std::fprintf(stderr,
+                     "solve: the shipped model of task stories knows other "
+                     "words; it is asked: %s\n",
+                     Printable(told).c_str());
+        question = std::move(told);
+      }
+    }
   }
   if (problems.empty()) return absl::OkStatus();
   ESP_ASSIGN_OR_RETURN(const auto engine, group.models.Load());

@@ -566,5 +566,90 @@ TEST(ComparedValues, ContainersOfDerivedClassesCompareByTheirValues) {
   }
 }
 
+// Where a walk stops is what the tests look for.
+TEST(ComparedValues, AWalkDoesNotTellWhereItStops) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const std::string listens =
+      "last = []\n"
+      "class Every:\n"
+      "    def __iter__(self):\n"
+      "        for i in range(100):\n"
+      "            last[:] = [i]\n"
+      "            yield i\n"
+      "def f(x):\n"
+      "    return list(last) if last else Every()\n"
+      "def g(x):\n"
+      "    return list(last) if last else iter(Every())\n";
+  for (const char* name : {"f", "g"}) {
+    for (const char* look : {"21 in ", "any(v == 21 for v in "}) {
+      const std::string end = look[0] == 'a' ? ")" : "";
+      const auto verdict = sandbox->Run(
+          {.code = listens,
+           .names = {name},
+           .tests = {absl::StrCat("assert ", look, name, "(3)", end),
+                     absl::StrCat("assert ", name, "(3) == [21]")}});
+      ASSERT_TRUE(verdict.ok()) << verdict.status();
+      EXPECT_EQ(verdict->kind, VerdictKind::kFailed) << look << name;
+      EXPECT_EQ(verdict->test, 2) << look << name;
+    }
+  }
+  const std::string endless =
+      "import itertools\n"
+      "class Three:\n"
+      "    def __len__(self): return 3\n"
+      "    def __iter__(self): return itertools.count()\n"
+      "def f(x):\n"
+      "    return Three()\n";
+  const auto verdict = sandbox->Run(
+      {.code = endless,
+       .names = {"f"},
+       .tests = {"r = f(1); assert len(r) == 3 and all(v in r for v in [7])"}});
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->kind, VerdictKind::kFailed) << verdict->message;
+}
+
+TEST(ComparedValues, IteratorsGoOnWhereTheyWere) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const std::string code =
+      "import itertools\n"
+      "def endless(x):\n"
+      "    yield from itertools.count(x)\n"
+      "def short(x):\n"
+      "    yield x\n"
+      "    yield x + 1\n"
+      "    raise ValueError('no more')\n"
+      "class Twice:\n"
+      "    def __len__(self): return 2\n"
+      "    def __iter__(self): return iter([4, 5])\n"
+      "def twice(): return Twice()\n"
+      "def many(x):\n"
+      "    yield from range(x)\n";
+  const auto verdict = sandbox->Run(
+      {.code = code,
+       .names = {"endless", "short", "twice", "many"},
+       .tests = {
+           "from itertools import islice\n"
+           "g = endless(3)\n"
+           "assert list(islice(g, 3)) == [3, 4, 5] and next(g) == 6\n"
+           "assert list(zip(g, range(2))) == [(7, 0), (8, 1)]",
+           "g = endless(0); assert next(g) == 0 and next(g) == 1\n"
+           "for v in g:\n"
+           "    if v == 5: break\n"
+           "assert next(g) == 6",
+           "got = []\n"
+           "try:\n"
+           "    for v in short(1): got.append(v)\n"
+           "except ValueError as error:\n"
+           "    got.append(str(error))\n"
+           "assert got == [1, 2, 'no more']",
+           "t = twice(); assert 5 in t and 6 not in t and len(t) == 2\n"
+           "assert list(t) == [4, 5] == list(t)",
+           "assert sum(many(5000)) == sum(range(5000))\n"
+           "g = many(3); assert list(g) == [0, 1, 2] and list(g) == []"}});
+  ASSERT_TRUE(verdict.ok()) << verdict.status();
+  EXPECT_EQ(verdict->kind, VerdictKind::kPassed)
+      << verdict->test << ": " << verdict->message;
+}
+
 }  // namespace
 }  // namespace espalier
