@@ -123,10 +123,10 @@ void AddReferenceFlag(CLI::App& app, std::string& reference) {
 
 void AddCalibrationFlag(CLI::App& app, std::string& calibration) {
   app.add_option("--calibration", calibration,
-                 "File of espalier calibrate that makes probabilities of the "
-                 "reward model's scores; none: scores as they are. Default: "
-                 "calibration.textproto in the reward model's folder, if there "
-                 "is one");
+                 "File written by espalier calibrate, which maps the reward "
+                 "model's scores to probabilities; none: scores as they are. "
+                 "Default: calibration.textproto in the reward model's folder, "
+                 "if there is one");
 }
 
 absl::Status CheckSearchFlags(const SearchOptions& search, bool graded,
