@@ -478,8 +478,7 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
       ->check(OneOf({"platt", "temperature", "isotonic"}));
   app.add_option("--levels", flags->levels,
                  "Levels to fit, of step, path, outcome, window2, window3, "
-                 "window4; all but step and path need --runs. Default: all "
-                 "that are scored")
+                 "window4. Default: all that have scores and labels")
       ->delimiter(',')
       ->check(
           OneOf({"step", "path", "outcome", "window2", "window3", "window4"}));
