@@ -20,8 +20,7 @@ struct SearchOptions {
   int64_t max_simulations = 0;
   int64_t max_nodes = 0;
   int64_t max_bytes = 0;  // of the tree's nodes, texts and tokens
-  // Written by a reward model that generates its verdicts; exceeded by at most
-  // the verdicts in flight.
+  // Written by a reward model that generates its verdicts. Never exceeded.
   int64_t max_verdict_tokens = 0;
   double max_seconds = 0;  // only ends a search, never changes its course
   // Expected length of a response in tokens: a constant plus a term per byte of
