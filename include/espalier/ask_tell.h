@@ -36,7 +36,7 @@ namespace espalier {
 enum class QuestionKind : uint8_t {
   kSample,  // continue a response by one step, `n` times
   kScore,   // judge the last step of each response
-  kVerify,  // is this finished response right, by the question alone?
+  kVerify,  // is this finished response right, judged only by the question?
 };
 
 // How to continue a response by one step.

@@ -63,8 +63,8 @@ inline constexpr std::string_view kLevelHelp =
 inline constexpr std::string_view kAggregateHelp =
     "how the scores of a path's steps combine";
 inline constexpr std::string_view kLowerConfidenceHelp =
-    "of a reward model with several heads per level: every score is their mean "
-    "minus this many standard deviations, at least 0";
+    "for a reward model with several heads per level: every score is their "
+    "mean minus this many standard deviations, at least 0";
 
 struct ScoreRule {
   Level level = Level::kPath;
