@@ -15,14 +15,12 @@ namespace espalier {
 
 enum class Wanted { kData, kModel };
 
-// Recognises, by a file's first bytes, a Git LFS pointer file or a Parquet
-// file.
-// "" for any other.
+// For the first bytes of a Git LFS pointer or a Parquet file: what it is and
+// what to do. "" for any other file.
 std::string ForeignBytes(std::string_view head, Wanted wanted);
 
-// For a `name` that does not exist here: if it is a URL or may be a Hugging
-// Face repository, how to get the files. "" for any other, else it begins with
-// "; ".
+// For a `name` that does not exist here but is a URL or may be a Hugging Face
+// repository: how to get the files, beginning with "; ". "" for any other name.
 std::string ForeignName(std::string_view name, Wanted wanted);
 
 }  // namespace espalier

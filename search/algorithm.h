@@ -1,7 +1,8 @@
 // Search methods and where they register.
 //
 //   auto algorithm = MakeAlgorithm("beam:width=2:branch=4");
-//   // A published system (presets.h) with one option changed:
+//   // Or a published system (presets.h) with one option changed:
+//   auto preset = MakeAlgorithm("preset=rest_mcts_star:c=0.5");
 //   Co<> search = (*algorithm)->Run(ctx);
 //   search.Start();
 //
@@ -27,11 +28,13 @@
 //       true if only the method's own choice is an answer, e.g. where a
 //       verifier has to accept it (finish.h)
 //   Level level; Aggregate aggregate;
-//       how the method combines scores (search/tree/score_rule.h), visited by
-//       itself; a method without them has the general options of these names.
-//       Either way they set Tree::score, which the finishing stage ranks by
+//       how the method combines scores (search/tree/score_rule.h), if it
+//       declares these options in its own Visit. Any other method that reads
+//       scores gets the general options of the same names (ScoreOptions).
+//       Either way they set Tree::score, by which the finishing stage ranks
 //   std::vector<std::string> Check() const;
-//       rejects inconsistent combinations of values (options.h)
+//       rejects inconsistent combinations of values
+//       (espalier/method_options.h)
 //
 // The registry is filled before main and constant afterwards. docs/methods.md
 // is generated from it.
@@ -63,15 +66,15 @@ class SearchAlgorithm {
   // Number of models that generate; more than 1 if the method chooses among
   // several.
   virtual int models() const = 0;
-  // Tokens that a search needs before it has an answer, in responses; 1 where
-  // the finishing stage (finish.h) makes an answer of what is there.
+  // How many responses' worth of tokens a search needs before it has an answer;
+  // 1 if the finishing stage (finish.h) can answer from what there is.
   virtual int64_t responses_for_an_answer() const = 0;
   virtual std::vector<OptionInfo> options() const = 0;
   // How it combines scores, and the weights given for it, if any.
   virtual ScoreRule score_rule() const { return {}; }
   virtual LevelWeights level_weights() const { return {}; }
-  // Those of options() that every method has which reads scores. They are not
-  // named in a configuration where they have their defaults.
+  // Those of options() that every method that reads scores has. A
+  // configuration names them only where they differ from their defaults.
   virtual std::vector<std::string> general_options() const { return {}; }
   // `ctx` and the algorithm outlive the search.
   virtual Co<> Run(SearchContext& ctx) const = 0;
@@ -129,8 +132,8 @@ struct FinishOption {
   FinishPlan Plan(const std::vector<RequestKind>& needs) const;
 };
 
-// The options that every method has which reads scores, unless it declares
-// members `level` and `aggregate` of its own.
+// The options of every method that reads scores, unless it declares members
+// `level` and `aggregate` of its own.
 struct ScoreOptions {
   bool level = false, aggregate = false;  // which of the two it adds
   bool read = false;                      // the method reads scores

@@ -115,11 +115,12 @@ class ConfidenceStopper : public Stopper {
 
 // Stops when the remaining votes cannot change the leading answer: when
 // runner-up + left * most_added is below the leader. `left` is the lower of
-//   simulations  exact: the rest of `max_simulations` or of the method's own
-//                limit, plus, for the former, those in flight beyond it;
-//   tokens       an estimate: the rest of `max_tokens` divided by the tokens of
-//                the cheapest response so far. Exact if responses are equally
-//                long; a shorter one later may prove it wrong.
+//   simulations  exact: what remains of the method's own limit, or of
+//                `max_simulations` plus those in flight, which still vote when
+//                that limit is reached;
+//   tokens       an estimate: what remains of `max_tokens`, divided by the
+//                tokens of the cheapest response so far. Exact if responses are
+//                equally long; a shorter one later may prove it wrong.
 // Never stops a method that gives no guarantee about its votes.
 class DecidedStopper : public Stopper {
  public:

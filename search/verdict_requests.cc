@@ -15,7 +15,7 @@ int64_t SearchContext::UnjudgedSteps(const SearchRequest& request, bool take) {
   if (judged_.size() < tree_.size()) judged_.resize(tree_.size());
   std::vector<NodeId> steps;
   for (const NodeId node : request.nodes) {
-    // Above a judged node all are judged.
+    // All ancestors of a judged node are judged.
     for (NodeId at = node; !judged_[at]; at = tree_[at].parent) {
       judged_[at] = true;
       steps.push_back(at);

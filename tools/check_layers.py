@@ -4,7 +4,7 @@
   tools/check_layers.py [ROOT]      checks the files that git tracks in ROOT
 
 Layers: a file includes its own layer and layers named earlier in LAYERS;
-tests/X and bench/X follow the layer they mirror. Folders do not include each
+tests/X and bench/X belong to the layer that they test. Folders do not include each
 other in a cycle, not even within a layer. Only the folders of TORCH_FOLDERS
 include LibTorch and each other's headers. include/espalier includes itself,
 Abseil and the standard library; search/ uses neither threads nor clocks; only
@@ -29,13 +29,12 @@ LAYERS = [
     "include/espalier", "base", "search", "datasets", "src/trace",
     "models", "src/engine", "src/eval", "src/learn", "tools",
 ]
-# The layer of tests/X and bench/X; they may include whatever X may.
+# The layer that tests/X and bench/X belong to; they include what it may.
 MIRRORS = {
-    "api": "include/espalier", "base": "base", "search": "search",
-    "datasets": "datasets", "trace": "src/trace", "models": "models",
-    "fuzz": "models",
-    "torch": "src/learn", "zoo": "tools", "engine": "src/engine", "learn": "src/learn",
-    "eval": "src/eval", "tools": "tools",
+    "base": "base", "search": "search", "datasets": "datasets",
+    "trace": "src/trace", "models": "models", "fuzz": "models",
+    "torch": "src/learn", "zoo": "tools", "engine": "src/engine",
+    "learn": "src/learn", "eval": "src/eval", "tools": "tools",
 }
 TORCH_FOLDERS = [
     "models/differentiable", "models/torch_executor", "src/learn",

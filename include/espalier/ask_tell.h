@@ -36,7 +36,7 @@ namespace espalier {
 enum class QuestionKind : uint8_t {
   kSample,  // continue a response by one step, `n` times
   kScore,   // judge the last step of each response
-  kVerify,  // is this finished response right, by the question alone?
+  kVerify,  // is this finished response right, judged only by the question?
 };
 
 // How to continue a response by one step.
@@ -46,13 +46,13 @@ struct SampleRequest {
   int top_k = 0;          // only the k most likely tokens; 0: all
   float top_p = 1;        // only the most likely tokens of this mass; 1: all
   float min_p = 0;        // only tokens this likely relative to the top; 0: all
-  // Per sample. More tokens than this fail the search; a text without tokens
-  // is cut after so many words.
+  // Maximum per sample. An answer with more tokens fails the search; an answer
+  // that gives no tokens is cut after this many words (SampledText::tokens).
   int max_tokens = 0;
   // Texts that end the response and are no part of it.
   std::vector<std::string> stop_strings = {};
-  // One per sample: equal searches ask with equal seeds, and two samples of one
-  // response have different ones.
+  // One per sample: the same search asks with the same seeds, and two samples
+  // of one response have different seeds.
   std::vector<uint64_t> seeds = {};
 };
 
@@ -68,9 +68,9 @@ struct SearchQuestion {
 // Task::format(), or to the end of the response.
 struct SampledText {
   std::string text;
-  // The step's tokens, at most `max_tokens`. Empty: every word, with the white
-  // space before it, counts as one token; a text that goes on after the
-  // delimiter or after `max_tokens` words is cut there.
+  // The step's tokens, at most `max_tokens`. If empty, every word with the
+  // white space before it counts as one token, and a text that goes on after
+  // the delimiter or after `max_tokens` words is cut there.
   std::vector<int32_t> tokens = {};
   // ln p of each token at temperature 1; empty: unknown, taken as 0.
   std::vector<float> logprobs = {};

@@ -4,12 +4,12 @@
 //   Co<> Search(MethodContext& context) {
 //     float v = co_await Rollout(context, kRoot); }
 //
-// A Co starts when awaited (or by Start), runs on the thread that resumes the
-// search and returns its result to the coroutine that awaits it. Coroutines are
-// free functions; the first parameter is the MethodContext (method.h), whose
-// search holds their frames. (Methods inside the project take a SearchContext.)
-// An exception that leaves a coroutine fails the search with a Status, and no
-// coroutine above it is resumed.
+// A Co starts when it is awaited (or by Start) and runs on the thread that
+// resumes the search; its result goes to the coroutine that awaits it.
+// Coroutines are free functions. Their first parameter is the MethodContext
+// (method.h), inside the project the SearchContext, because its search owns the
+// memory of their frames. An exception that leaves a coroutine fails the search
+// with a Status, and no coroutine above it is resumed.
 #ifndef ESPALIER_API_COROUTINE_H_
 #define ESPALIER_API_COROUTINE_H_
 
@@ -193,7 +193,8 @@ struct Promise<void> : PromiseBase {
 //   WhenAll all(workers);
 //   co_await all;
 //
-// `tasks` outlives it; it is not empty and its coroutines are not started yet.
+// `tasks` outlives the WhenAll. It is not empty, and none of its coroutines has
+// been started.
 class WhenAll {
  public:
   explicit WhenAll(std::vector<Co<>>& tasks) : tasks_(tasks) {}

@@ -38,8 +38,9 @@ struct EngineStats {
   int64_t tokens_computed = 0;    // token positions run through trunks
   int64_t tokens_recomputed = 0;  // of those, recomputed after eviction
   int64_t tokens_shared = 0;      // saved: samples equal so far share a row
-  // Tokens of paths laid out for a published reward model, and those of them
-  // that merges over a step's end and closing tokens made necessary again.
+  // Tokens computed for paths laid out for a published reward model, and those
+  // of them computed again because tokens merge across a step's end or because
+  // the format closes the text after each step.
   int64_t reward_tokens = 0;
   int64_t reward_tokens_again = 0;
   int64_t batches = 0;

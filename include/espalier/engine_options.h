@@ -22,12 +22,14 @@ struct EngineOptions {
   // As `tokenizer`, of a critic behind a server; "": the policy's.
   std::string reward_tokenizer = {};
   // The critic's format: a shipped one (docs/guide/reward-models.md) or a file
-  // NAME.textproto. "": as its folder shows.
+  // NAME.textproto. "": recognised from its folder.
   std::string reward_format = {};
-  // The second model of a critic whose format compares two; the same tokenizer.
+  // The reference of a critic whose format compares two models; it must have
+  // the critic's tokenizer.
   std::string reference = {};
-  // A file that makes probabilities of the critic's scores (`espalier
-  // calibrate`). "": the one in the critic's folder, if there is one; "none".
+  // A file that maps the critic's scores to probabilities, written by `espalier
+  // calibrate`. "": the one in the critic's folder, if there is one; "none":
+  // scores as they are.
   std::string calibration = {};
   // Further policy checkpoints with the same tokenizer, for methods that sample
   // from several models: the roles second, planner and prover, in this order.

@@ -17,9 +17,9 @@
 //   const RegisterMethod<FirstStepOptions> kFirstStep(
 //       {.name = "first_step", .summary = "...", .scores = true}, &FirstStep);
 //
-// From then on "first_step:width=8" is a method like any other: budgets, the
-// same tree for the same seed, recording and the finishing of open responses
-// come with it. A method reads no clock and takes its random numbers from the
+// From then on "first_step:width=8" is a method like any other: it has budgets,
+// gives the same tree for the same seed, is recorded, and its open responses
+// are finished. A method reads no clock and takes its random numbers from the
 // context only; otherwise runs cannot be repeated. Register before the first
 // search, for instance by an object at namespace scope.
 //
@@ -98,7 +98,7 @@ struct AwaitedVerdict : AwaitedRequest {
 
 }  // namespace method_internal
 
-// What a method sees of the world.
+// All that a method can see and do.
 class MethodContext {
  public:
   explicit MethodContext(SearchContext& ctx) : ctx_(ctx) {}
@@ -109,8 +109,8 @@ class MethodContext {
   // Samples next steps after `node`. Asking again draws further samples.
   method_internal::AwaitedExpansion Expand(uint32_t node,
                                            const SampleOptions& options = {});
-  // Has the reward model score those of `nodes` that have no scores yet. Costs
-  // no tokens of the policy.
+  // Has the reward model score those of `nodes` that have no scores yet. Does
+  // not use the policy's budget of tokens.
   method_internal::AwaitedScores Score(absl::Span<const uint32_t> nodes);
   // Asks the problem's intrinsic verifier about a finished response.
   method_internal::AwaitedVerdict Verify(uint32_t node);
@@ -118,8 +118,8 @@ class MethodContext {
   // The canonical answer of the response that ends in `node`: equal texts are
   // one vote. "" where it has none.
   std::string Answer(uint32_t node);
-  // Tokens that may still be sampled, what is held back for finishing
-  // subtracted; the largest int64_t without a budget.
+  // Tokens that may still be sampled, without those held back for finishing;
+  // the largest int64_t if there is no budget.
   int64_t TokensLeft() const;
 
   // True once a budget is spent or a stop was requested.
@@ -153,7 +153,7 @@ class OutsideMethod {
  public:
   virtual ~OutsideMethod() = default;
   virtual void Visit(OptionVisitor& visitor) = 0;
-  // What makes no sense together, one sentence per problem.
+  // Option values that contradict each other, one sentence per problem.
   virtual std::vector<std::string> Check() const = 0;
   virtual Co<> Run(MethodContext& search) const = 0;
 };

@@ -42,9 +42,9 @@ class Policy {
       absl::Span<const PolicyRequest> requests) = 0;
 };
 
-// One search with the policy, and where they are not null a reward model and an
-// intrinsic verifier. Errors are in SearchResult::status: those of the policy
-// and the reward model, and FailedPrecondition where the method needs what is
+// One search with the policy and, if not null, the reward model and the
+// intrinsic verifier. SearchResult::status has the errors of the policy and of
+// the reward model; it is FailedPrecondition if the method needs one that is
 // null. `max_seconds` ends the search between two calls of the policy.
 SearchResult SolveWith(Policy& policy, RewardModel* reward,
                        const Verifier* verifier, const Problem& problem,

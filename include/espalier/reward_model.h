@@ -20,11 +20,11 @@ class RewardModel {
  public:
   virtual ~RewardModel() = default;
   virtual std::string_view name() const = 0;
-  // The levels that Score gives: a method that asks for others is refused. Of
-  // step and path one is enough, it stands for the other.
+  // The levels that Score gives: a method that asks for others is refused. If
+  // only one of step and path is given, it stands for both.
   virtual LevelSet levels() const { return kStepAndPath; }
-  // Scores the last step of each response (text after the prompt), in [0, 1],
-  // else the search fails. May be called from several threads.
+  // Scores the last step of each response (text after the prompt). The search
+  // fails if a score is not in [0, 1]. May be called from several threads.
   virtual absl::StatusOr<std::vector<StepScores>> Score(
       const Problem& problem, absl::Span<const std::string> responses) = 0;
 };

@@ -38,8 +38,8 @@ struct RunHooks {
   // search.
   std::function<void(size_t index, const SearchSnapshot&)> on_progress;
   double progress_interval = 0.1;
-  // For a slow verifier, `reward` or `grade`: calls them on background threads,
-  // several at once, while models compute. Does not change results.
+  // Calls the verifier, `reward` and `grade` on background threads, several at
+  // once, while models compute: for slow ones. Does not change results.
   bool background_checks = false;
 };
 

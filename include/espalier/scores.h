@@ -1,11 +1,12 @@
-// A reward model's scores of a step, by level: of the step alone, of the last
+// A reward model's scores of a step, by level: of the step itself, of the last
 // few steps, of the path and of its outcome.
 //
-// What each level says (docs/guide/reward-models.md has the table):
-//   step     this step follows from what stands before it;
-//   window w the last w steps (all of them where there are fewer) leave no
-//            error of their own: what they got wrong, they have corrected;
-//   path     the share of right ends below, or that all steps are right;
+// Each score is the probability that (docs/guide/reward-models.md says more)
+//   step     this step follows from what precedes it;
+//   window w the last w steps (or all, if there are fewer) leave no error of
+//            their own: those that they made, they have corrected;
+//   path     a response that continues from here ends right, or all steps so
+//            far are right, depending on the model's training;
 //   outcome  the final answer is right.
 #ifndef ESPALIER_API_SCORES_H_
 #define ESPALIER_API_SCORES_H_
@@ -18,8 +19,8 @@
 
 namespace espalier {
 
-// Windows are of 2 to this many steps. HRM trains windows of two; errors that
-// a response corrects are seldom older.
+// A window has 2 to this many steps. HRM trains windows of two; errors that a
+// response corrects are seldom older.
 inline constexpr int kMaxWindow = 4;
 
 // Values are part of stored models and recorded runs.

@@ -20,20 +20,19 @@ struct SearchOptions {
   int64_t max_simulations = 0;
   int64_t max_nodes = 0;
   int64_t max_bytes = 0;  // of the tree's nodes, texts and tokens
-  // Written by a reward model that generates its verdicts; exceeded by at most
-  // the verdicts in flight.
+  // Written by a reward model that generates its verdicts. Never exceeded.
   int64_t max_verdict_tokens = 0;
-  double max_seconds = 0;  // ends a search; never steers it
+  double max_seconds = 0;  // only ends a search, never changes its course
   // Expected length of a response in tokens: a constant plus a term per byte of
-  // the question. While a search has no answer it holds back what it needs to
-  // finish its best response. Both 0: unknown, then a quarter of max_tokens
-  // is assumed.
+  // the question. While a search has no answer, it holds back the tokens that
+  // it needs to finish its best response. Both 0: unknown; a quarter of
+  // max_tokens is assumed.
   int64_t response_tokens = 0;
   double response_tokens_per_byte = 0;
   // Early stopping, only once there is an answer; 0: off.
   float stop_confidence = 0;   // minimum confidence of the method in its answer
   int64_t stop_responses = 4;  // ... and minimum number of votes
-  bool stop_decided = false;   // no vote still to come can change it
+  bool stop_decided = false;   // no further vote can change the answer
   float stop_kl = 0;           // the root's visits move by fewer nats per
                                // simulation
   int64_t stop_interval = 16;  // ... over this many simulations

@@ -49,8 +49,8 @@ struct AnswerAt {
 enum class AnswerStage : uint8_t {
   kNone,        // no answer
   kMethod,      // chosen by the method
-  kTree,        // the best finished response in the tree: the method ended
-                // before it chose
+  kTree,        // the best finished response in the tree, because the method
+                // ended before it chose one
   kFinish,      // the best unfinished response, finished at temperature 0 with
                 // the held-back part of the token budget
   kUnanswered,  // responses ended, but without an answer, e.g. because the

@@ -146,20 +146,20 @@ struct Completion {
   absl::Status status;                      // per request; others continue
   std::vector<Continuation> continuations;  // GenerateRequest: n, in order
   std::vector<StepScores> scores;           // ScoreRequest: one per sequence
-  // ScoreRequest of hidden rows or logits: [sequences], each [hidden_size] or
+  // ScoreRequest of kHidden or kLogprobs: [sequences], each [hidden_size] or
   // [tokens], fp32.
   std::vector<std::vector<float>> rows = {};
   std::vector<TextScore> texts = {};  // TextScoreRequest: one per text
 };
 
 struct Capabilities {
-  bool reward = false;        // ScoreRequest of rewards
+  bool reward = false;        // ScoreRequest of kRewards
   int context_length = 0;     // tokens, prompt included
   bool score_text = false;    // TextScoreRequest
   bool top_logprobs = false;  // GenerateRequest: both top_* fields
-  int hidden_size = 0;        // of hidden rows; 0: not available
-  bool logits = false;        // ScoreRequest of logits
-  // What ScoreRequests of rewards give, and the model's own combination.
+  int hidden_size = 0;        // ScoreRequest of kHidden; 0: not available
+  bool logits = false;        // ScoreRequest of kLogprobs
+  // What a ScoreRequest of kRewards gives, and the model's own combination.
   LevelSet levels = {};
   LevelWeights level_weights = {};
 };

@@ -40,7 +40,7 @@ struct ScriptedOptions {
   float reward_noise = 0.4f;  // width of the uniform noise on scores
   bool reward = true;         // answers ScoreRequests of rewards
   int hidden_size = 0;        // of hidden rows, pseudo-random; 0: gives none
-  bool logits = false;        // answers ScoreRequests of logits
+  bool logits = false;        // answers ScoreRequests of kLogprobs
   int context_length = 4096;
   int max_delay = 0;  // most Step() calls that a completion is delayed
 };
@@ -112,7 +112,7 @@ class ScriptedBackend : public Backend {
   absl::StatusOr<Continuation> Continue(const GenerateRequest& request, int i);
   Completion Run(const Request& request);
   StepScores Score(const State& state) const;
-  // What a request of hidden rows or logits reads at the end of a text: in
+  // What a request of hidden rows or log-probs reads at the end of a text: in
   // [-1, 1), from the text and the index or token.
   float Read(const State& state, uint64_t index) const;
   absl::Status CheckRead(const ScoreRequest& request) const;

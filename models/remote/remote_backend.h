@@ -12,8 +12,8 @@
 //  * texts are drawn by the server. It gets a seed made from the request's
 //    stream, but promises nothing: run it again and texts may differ. A
 //    recorded run is rebuilt from its response log.
-//  * `entropies` stay empty, `mean_entropy` is NaN: servers report the most
-//    likely tokens alone. `sampler_logprobs` are known at temperatures 0 and 1
+//  * `entropies` stay empty, `mean_entropy` is NaN: servers report only the
+//    most likely tokens. `sampler_logprobs` are known at temperatures 0 and 1
 //    without a filter and empty otherwise.
 //  * A log-prob that the server did not tell (of a stop's tokens, or at another
 //    temperature) is asked for again, as that of a given token.

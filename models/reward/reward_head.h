@@ -35,8 +35,8 @@ struct RewardHead {
   std::vector<double> Apply(absl::Span<const float> hidden) const;
 };
 
-// The head's tensors; no layers if the format reads logits. InvalidArgument as
-// from CheckTensors, and for a head that is not for rows of `hidden_size`.
+// The head's tensors; no layers if the format reads log-probs. InvalidArgument
+// as from CheckTensors, and for a head that is not for rows of `hidden_size`.
 absl::StatusOr<RewardHead> ReadRewardHead(const RewardFormat& format,
                                           const RewardFolder& folder,
                                           int hidden_size);

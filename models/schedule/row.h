@@ -30,7 +30,7 @@ struct Job {
   std::vector<std::vector<int32_t>> texts;  // kTextScore: one per row
   bool keep_texts = false;                  // their sequences are results
   ScoreRead read = ScoreRead::kRewards;     // kScore
-  std::vector<int32_t> read_tokens;         // kScore of logits
+  std::vector<int32_t> read_tokens;         // kScore of kLogprobs
   std::vector<SeqId> sequences;  // held; their last hidden rows are needed. One
                                  // (`from`), except for kScore
   int unfinished = 0;            // continuations or texts

@@ -152,10 +152,11 @@ Co<> RunAbMctsM(SearchContext& ctx, const AbMctsMOptions& options) {
 const RegisterAlgorithm<AbMctsMOptions> kAbMctsM(
     "ab_mcts_m", "adaptive branching tree search by a Bayesian mixed model",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunAbMctsM,
-    MethodNotes{.source = "TreeQuest, Inoue et al. 2025, arXiv:2503.04412",
-                .when_to_use = "as for ab_mcts_a, but answers are so expensive "
-                               "that a few scores must suffice",
-                .test = "tests/search/ab_mcts_test.cc"});
+    MethodNotes{
+        .source = "TreeQuest, Inoue et al. 2025, arXiv:2503.04412",
+        .when_to_use = "whole answers can be scored but are so expensive "
+                       "that a few scores must suffice",
+        .test = "tests/search/ab_mcts_test.cc"});
 
 }  // namespace
 }  // namespace espalier

@@ -17,9 +17,10 @@
 //
 // Closed arms are never chosen: that of a terminal child; GEN after `patience`
 // consecutive draws without a new child; that of a node whose GEN and children
-// are all closed. With patience 0 GEN closes only if nothing can follow at all,
-// or draw after draw has no score. A new child found later by a draw from above
-// reopens them. An open node has an open arm, and a closed root ends a search.
+// are all closed. With patience 0 GEN closes only where no step can follow, or
+// after many consecutive draws without a score. A new child found later by a
+// draw from above reopens them. An open node has an open arm, and a closed root
+// ends a search.
 //
 // Externally synchronised.
 #ifndef ESPALIER_SEARCH_BANDIT_ARM_TREE_H_

@@ -273,8 +273,8 @@ const RegisterAlgorithm<GuidedOptions> kGuided(
     "guided", "step-level beam search by reward model and sibling agreement",
     {RequestKind::kExpand, RequestKind::kEvaluate}, &RunGuided,
     MethodNotes{.source = "",
-                .when_to_use = "a reward model judges single steps well; the "
-                               "default if there is one",
+                .when_to_use = "a reward model judges single steps well; it "
+                               "is the default if there is a reward model",
                 .test = "tests/search/guided_test.cc"});
 
 }  // namespace

@@ -165,10 +165,10 @@ const RegisterAlgorithm<OmegaOptions> kOmegaPrm(
     "omega_prm",
     "labels training problems: first errors by binary search (generate only)",
     {RequestKind::kExpand, RequestKind::kGrade}, &RunOmegaPrm,
-    MethodNotes{.source = "OmegaPRM, Luo et al. 2024, arXiv:2406.06592",
-                .when_to_use =
-                    "training problems need step-level labels, with generate",
-                .test = "tests/engine/omega_prm_test.cc"});
+    MethodNotes{
+        .source = "OmegaPRM, Luo et al. 2024, arXiv:2406.06592",
+        .when_to_use = "generate should label the steps of training problems",
+        .test = "tests/engine/omega_prm_test.cc"});
 
 }  // namespace
 }  // namespace espalier

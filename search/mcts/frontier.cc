@@ -1,21 +1,22 @@
 // Global frontier search with constrained backup: DeepSearch (Wu et al. 2025,
 // arXiv:2509.25454).
 //
-//   1. choose    of all nodes below the root that are not full (fewer than
-//                `width` children; less `width_decay` for each max_steps /
-//                width levels of depth) the one with the highest
+//   1. choose    of all nodes below the root that are not full, the one with
+//                the highest
 //                  F(s) = l1 tanh(q(parent)) + l2 H(s) + l3 sqrt(d / d_max)
 //                         + l4 tanh(q(s)),
 //                l1 = l2 = .4, l3 = .01, l4 = 0; H is the mean surprisal of the
-//                step's tokens; ties go to the first in depth-first order. The
-//                first descent starts at the root;
+//                step's tokens; ties go to the first in depth-first order. A
+//                node is full once it has `width` children, or `width_decay`
+//                fewer for each max_steps / width levels of depth. The first
+//                descent starts at the root;
 //   2. descend   from it: draw `width` samples. Each new unfinished child gets
 //                a first visit of value 0 or 2 r - 1, r its score
 //                (`first_visit`), which is not a visit of its parent. If no
 //                response ends among them, continue with the open child of
 //                highest
 //                  q + c sqrt(ln N(s) / N(c)), c = 2;
-//                the bonus is 0 while N(s) or N(c) is;
+//                the bonus is 0 while N(s) = 0 or N(c) = 0;
 //   3. evaluate  the ends: +1 or -1 by the verifier or the reference, else
 //                2 r - 1, r the reward model's score. A response that was cut
 //                is an end too: `incomplete`, -1;
@@ -33,7 +34,7 @@
 //
 // Differs: first_visit=score is not in the program, which has no reward model
 // (preset deepsearch uses 0); equal samples are one child; with several
-// descents in flight those of the others count as visits. The program also has
+// descents in flight, those of the others count as visits. The program also has
 // a descent from the root by UCT only, off in its scripts: each time it passes
 // a full node it counts one more visit of value 0 for every open child and
 // judges any end among the children.

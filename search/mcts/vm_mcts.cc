@@ -7,18 +7,20 @@
 //                response;
 //   2. complete  `samples` whole completions of it, whose distinct first steps
 //                are its children, in that order;
-//   3. evaluate  value=first_steps: V(c) = v(c) by the reward model, and a
-//                visit of that value for each completion through c;
-//                value=completions: V(c) = N(c) = 0. The `keep` children of the
-//                highest V stay, ties to the first;
+//   3. evaluate  value=first_steps: V(c) is the reward model's score of c, and
+//                each completion through c counts as a visit of that value;
+//                value=completions: V(c) and N(c) start at 0. The `keep`
+//                children of highest V stay, ties to the first;
 //   4. backup    N counts completions, V = sum / N. The leaf and its ancestors
-//                get `samples` more visits: those of the leaf's children or,
-//                with value=completions, one with the worth of each completion.
-//                An ended response gets one visit of its V, the first time of
-//                its worth.
+//                get `samples` more visits: with value=first_steps those of the
+//                leaf's children, with value=completions one visit for each
+//                completion, with its worth. If the leaf ends a response, it
+//                and its ancestors get one visit, with its worth the first time
+//                and with its V from then on.
 //
 // The worth of a completion is its score or, with `verify`, its verdict. The
-// best of all is the answer, ties to the first from the root down. C = .1 to
+// completion of highest worth is the answer, ties to the first from the root
+// down. C = .1 to
 // decode and .2 to collect training data, eps = .1, 5 samples.
 #include <algorithm>
 #include <array>

@@ -17,7 +17,8 @@ inline void VisitAnswerChoice(OptionVisitor& v, AnswerChoice* choice) {
               "how the answer is chosen among finished responses");
 }
 
-// As of the general options of methods without own ones (search/algorithm.h).
+// Level and aggregate of a method that declares its own: the same values and
+// help as the general options (ScoreOptions in search/algorithm.h).
 inline void VisitLevel(OptionVisitor& v, Level* level) {
   VisitChoice(v, "level", level, kLevelNames, kLevelHelp);
 }

@@ -11,11 +11,12 @@ namespace espalier {
 Co<NodeId> Rollout(SearchContext& ctx, NodeId from, float temperature,
                    ModelRole by = ModelRole::kPolicy);
 
-// The end of the response at `node`, completed greedily if it has not ended:
-// for a method that is over and has chosen `node`. May spend the tokens held
-// back for the finishing stage (SearchContext::BeginFinish). kNoNode if the
-// remaining budget is probably too small and that stage follows, which then
-// does what it can, and if a budget other than tokens is spent.
+// Completes the response at `node` greedily if it has not ended, and returns
+// its terminal node: for a method that is over and has chosen `node`. May spend
+// the tokens held back for the finishing stage (SearchContext::BeginFinish).
+// Returns kNoNode if a budget other than tokens is spent, or if the remaining
+// tokens are probably too few and the finishing stage follows, which then does
+// what it can.
 Co<NodeId> CarryOn(SearchContext& ctx, NodeId node);
 
 }  // namespace espalier

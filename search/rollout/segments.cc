@@ -1,9 +1,10 @@
 // Tree rollouts by segments (TreePO, Li et al. 2025, arXiv:2508.17445).
 //
 // One tree of `paths` responses. A segment is `segment` steps:
-//   1. begin     the root in a number of copies drawn from [first_low,
-//                first_high], at most `paths`; with `all_first` that bound
-//                applies only to numbers above the divergence (TreePO);
+//   1. begin     copies of the root: their number is drawn from [first_low,
+//                first_high] and is at most `paths`; with `all_first` that
+//                bound applies only if first_high exceeds the divergence
+//                (TreePO);
 //   2. grow      all paths by a segment, together;
 //   3. stop      paths that ended, were cut, have `max_depth` segments or
 //                repeat themselves; each counts as one of the tree's responses;

@@ -16,16 +16,17 @@
 //               or a cluster has the share `stop` (if texts cannot be
 //               clustered: when all samples are the same): the paths are then
 //               those before stage 5.
-// At the end each path is rolled out to its end; two clusters; from the larger,
-// ties to the later, one response is drawn by softmax(A / tau): the answer.
+// After the last step each path is rolled out to its end, and the responses
+// form two clusters. The answer is drawn by softmax(A / tau) from the larger
+// one; a tie goes to the later one.
 //
-// A path that has ended continues unchanged: its sample, its rollout and its
-// rest are the empty text, with `end_logprob` as mean ln p. Fewer texts than
-// clusters, or only empty ones, cannot be clustered: then only A is used to
-// draw, and values are the m of the samples at the drawn indices, as in the
-// authors' program, where the indices count the samples that stayed. At the end
-// the draw is by softmax(A / tau) among all if fewer than `beams` texts are not
-// empty, by softmax(-A / tau) if none is.
+// A path that has ended continues unchanged: whatever is sampled after it is
+// the empty text, with `end_logprob` as mean ln p. Texts cannot be clustered if
+// there are fewer than clusters or if all are empty. Then the draw uses only A,
+// and the values are the m of the samples at the drawn indices, as in the
+// authors' program, where the indices count the samples that stayed. The last
+// draw is then among all responses: by softmax(-A / tau) if all texts are
+// empty, by softmax(A / tau) if fewer than `beams` are not.
 //
 // Differs: the program clusters by k-means over TF-IDF of texts, with
 // `clusters` clusters; here equal outcomes form a cluster, the last one taking

@@ -9,22 +9,22 @@
 //   max      max_i s_i
 //   sum      sum_i s_i, which is not in [0, 1]: for ranking only
 //
-// Two read several levels and ignore the one that is named:
+// Two rules read several levels, whatever level is named:
 //
 //   window   min_i max(step_i, max_w { window_w,e : e - w < i <= e }): the
-//            worst step, where a later window that still covers a step may
-//            clear it. A path is as good as the worst error that it has not
-//            corrected.
+//            score of the worst step, where each step counts with the best of
+//            its own score and those of the windows that cover it. So an error
+//            that was corrected does not lower the value.
 //   learned  sigmoid(bias + sum_l weight_l logit(s_l,n)) over the levels of the
 //            last step, with scores kept within [1e-6, 1 - 1e-6].
 //
-// A path without steps has 1 (sum: 0).
+// The value of a path without steps is 1 (sum: 0).
 //
-// Of an ensemble of heads (StepScores::spread), a search with lower_confidence
-// b reads max(0, mean - b spread) in place of every score, before scores
-// combine: what the heads disagree about counts for less (a lower confidence
-// bound; Coste et al. 2023 subtract the variance in "Reward model ensembles
-// help mitigate overoptimization").
+// With an ensemble of heads (StepScores::spread) and lower_confidence b, a
+// search reads max(0, mean - b spread) in place of every score, before scores
+// combine. This lower confidence bound makes a score count for less where the
+// heads disagree. (Coste et al. 2023, "Reward model ensembles help mitigate
+// overoptimization", subtract the variance.)
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SEARCH_TREE_SCORE_RULE_H_
@@ -63,8 +63,8 @@ inline constexpr std::string_view kLevelHelp =
 inline constexpr std::string_view kAggregateHelp =
     "how the scores of a path's steps combine";
 inline constexpr std::string_view kLowerConfidenceHelp =
-    "of a reward model with several heads per level: every score is their mean "
-    "minus this many standard deviations, at least 0";
+    "for a reward model with several heads per level: every score is their "
+    "mean minus this many standard deviations, at least 0";
 
 struct ScoreRule {
   Level level = Level::kPath;
@@ -88,7 +88,7 @@ float CombineScores(absl::Span<const StepScores> path, const ScoreRule& rule,
 StepScores LowerScores(const StepScores& scores, float b);
 
 // What a model that gives `levels` lacks for the rule, in words; "" for
-// nothing. Of step and path one is enough: it stands for the other.
+// nothing. One of step and path is enough: it stands for the other.
 std::string MissingLevels(const ScoreRule& rule, const LevelWeights& weights,
                           LevelSet levels);
 

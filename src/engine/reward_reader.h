@@ -16,19 +16,19 @@
 //   parent  q q q q s s s s | s s s s | e e      | cuts: where a child may
 //   child   q q q q s s s s   s s s m   t t t t    branch off
 //
-// What the scores are:
-//  * Espalier's own heads give their levels, a format with outputs for both
-//  step
-//    and path gives both;
-//  * formats that judge the last w steps together give that value as the
-//  window's
-//    and as both, as an error in a path may have been corrected;
-//  * other formats that judge steps give `step`, the value of the last step,
-//  and
-//    `path`, the lowest value of the path's steps: all of them are right only
-//    if the worst is;
-//  * outcome formats, which judge the response so far, give that value as
-//    outcome and as both.
+// What the scores are depends on the model:
+//
+//   own heads       the levels that they were trained on
+//   step and path   a format with an output for each: both
+//   last w steps    judged together: one value, which is the score of the
+//                   window, the step and the path, since an earlier error may
+//                   have been corrected
+//   other steps     `step` is the value of the last step, `path` the lowest
+//                   value of the path's steps: all are right only if the worst
+//                   is
+//   outcome         judges the response so far: one value, which is the score
+//                   of the outcome, the step and the path
+//
 // Values are brought into [0, 1] by SearchScore (models/reward/reward_head.h).
 // A step without text adds nothing to its path and has the score of the path
 // before it.

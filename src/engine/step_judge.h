@@ -91,7 +91,7 @@ class StepJudge {
   void Done(const Tree& tree, NodeId node);
   // Most tokens of a vote about the node; 0: no limit.
   int max_tokens(NodeId node) const { return places_[node].max_tokens; }
-  // The steps from the root to `node`: the root alone is an empty response.
+  // The steps from the root to `node`; of an empty response only the root.
   static std::vector<NodeId> PathOf(const Tree& tree, NodeId node);
   // The node before `node` on its path; kNoNode for the first.
   static NodeId Before(const Tree& tree, NodeId node);

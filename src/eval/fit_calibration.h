@@ -76,7 +76,7 @@ struct ScoreQuality {
 
 // NaN without labels.
 ScoreQuality MeasureScores(absl::Span<const LabelledScore> scored);
-// Of each third's labels alone.
+// Of each third's labels only.
 std::array<ScoreQuality, 3> MeasureThirds(
     absl::Span<const LabelledScore> scored);
 

@@ -50,8 +50,8 @@ void AddBench(CLI::App& app, RunFunction& run) {
   app.add_option("--check", flags->check,
                  "Compare with this file and fail if a line differs");
   app.add_flag("--ranking", flags->ranking,
-               "Print instead how many of 100 problems each one solves with 4 "
-               "and 8 times a response's tokens, best first");
+               "Print instead how many of 100 problems each method solves "
+               "with 4 and 8 times a response's tokens, best first");
   app.footer(
       "Every method and preset searches problems of a scripted world with its "
       "defaults. Each line is a hash of all its decisions: nodes, visits and "

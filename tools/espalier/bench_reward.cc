@@ -77,8 +77,8 @@ absl::Status CheckFlags(const BenchRewardFlags& flags) {
   }
   if (!model && !flags.models.calibration.empty()) {
     errors.Add(
-        "--calibration: makes probabilities of a model's scores; name it by "
-        "--reward-model, or leave it out");
+        "--calibration: maps a model's scores to probabilities; name the model "
+        "by --reward-model, or leave it out");
   }
   // What a mode has no use for is not passed over in silence.
   if (flags.replay()) {
@@ -440,14 +440,14 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
                  "Recorded responses: a run database, or lines {\"id\", "
                  "\"answer\", \"correct\", \"scores\"}");
   app.add_option("--scores", flags->scores,
-                 "Scores of another program: lines {\"id\", \"scores\": [one "
+                 "Scores from another program: lines {\"id\", \"scores\": [one "
                  "per step]}");
   app.add_option("--subset", flags->subsets,
                  "Only these subsets or classes of error, comma-separated")
       ->delimiter(',');
   app.add_option("--limit", flags->limit,
-                 "First solutions of each subset, or problems of --samples; 0: "
-                 "all")
+                 "Use only this many solutions of each subset, or problems of "
+                 "--samples; 0: all")
       ->capture_default_str()
       ->check(WholeFrom(0));
   CLI::Option* threshold =
@@ -460,8 +460,8 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
                  "file")
       ->excludes(threshold);
   app.add_flag("--difference", flags->difference,
-               "Judge a step by its score less the one before it, as PRMBench "
-               "does Skywork's (with --threshold -0.05)");
+               "Judge a step by its score minus that of the step before, as "
+               "PRMBench judges Skywork's (with --threshold -0.05)");
   app.add_option("--level", flags->level,
                  "Which of the reward model's scores: step, path, outcome, "
                  "window2, window3, window4")
@@ -473,7 +473,7 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
       ->default_str("0")
       ->check(WholeFrom(0));
   app.add_option("--seed", flags->seed,
-                 "Seed of the sets of n responses that votes are taken of")
+                 "Seed for drawing the sets of n responses")
       ->default_str("0");
   app.add_option("--out", flags->out,
                  "Write the scores, as --scores reads them");

@@ -451,27 +451,26 @@ absl::Status RunCalibrate(const CalibrateFlags& flags) {
 void AddCalibrate(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<CalibrateFlags>();
   app.description(
-      "Fit the curve that makes probabilities of a reward model's scores.\n\n"
+      "Fit the curve that maps a reward model's scores to probabilities.\n\n"
       "  espalier calibrate --steps gsm8k.jsonl --reward-model DIR --out "
       "my.textproto\n"
       "  espalier calibrate --runs trees.db --out my.textproto\n"
       "  espalier solve ... --reward-model DIR --calibration my.textproto\n\n"
-      "The file may be named calibration.textproto in the model's folder, "
-      "where\n"
-      "it is found by itself. The printed errors are of problems that the "
-      "curve\n"
-      "was not fitted on, and of the first, middle and last third of the "
-      "steps\n"
-      "of a path (in a tree: of the longest one through the step).");
+      "A file calibration.textproto in the model's folder is found without\n"
+      "--calibration. Errors are measured on problems that the curve was not\n"
+      "fitted on, and printed for all steps and for the first, middle and\n"
+      "last third of a path's steps (in a tree: of the longest path through\n"
+      "the step).");
   app.add_option("--steps", flags->steps,
                  "Files with labelled steps: ProcessBench, PRM800K, "
                  "Math-Shepherd, TRL's stepwise lines");
   app.add_option("--runs", flags->runs,
-                 "Run databases: scores as recorded, labels by the task's "
-                 "verifier of lines, else the share of right ends below");
+                 "Run databases: their recorded scores. Labels come from the "
+                 "task's verifier of lines if it has one, otherwise from the "
+                 "share of right responses below a step");
   app.add_option("--measure-on", flags->measure_on,
-                 "Further files or databases of the same kind, of other "
-                 "problems: the errors there");
+                 "Further files or databases of the same kind, with other "
+                 "problems, to measure the errors on as well");
   app.add_option("--kind", flags->kind,
                  "platt: slope and intercept on the logit; temperature: the "
                  "slope only; isotonic: any curve that does not fall")
@@ -479,16 +478,17 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
       ->check(OneOf({"platt", "temperature", "isotonic"}));
   app.add_option("--levels", flags->levels,
                  "Levels to fit, of step, path, outcome, window2, window3, "
-                 "window4; the last four of --runs. Default: all that are "
-                 "scored")
+                 "window4. Default: all that have scores and labels")
       ->delimiter(',')
       ->check(
           OneOf({"step", "path", "outcome", "window2", "window3", "window4"}));
   app.add_option("--held-out", flags->held_out,
-                 "Share of the problems that the errors are measured on")
+                 "Share of the problems that are not fitted on; errors are "
+                 "measured on them")
       ->capture_default_str()
       ->check(RealFrom(0, 0.9));
-  app.add_option("--seed", flags->seed, "Seed of their choice")
+  app.add_option("--seed", flags->seed,
+                 "Seed for choosing the held-out problems")
       ->capture_default_str();
   app.add_option("--out", flags->out, "The file to write; -: standard output")
       ->required();

@@ -78,7 +78,7 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,
                  "Checkpoint: a Hugging Face folder or a GGUF file; or a model "
                  "behind llama-server, vLLM or SGLang, as URL or URL#NAME, "
-                 "several servers of one model with commas "
+                 "several servers of one model separated by commas "
                  "(docs/guide/servers.md). Default: the model shipped for the "
                  "task");
   app.add_option("--tokenizer", flags.tokenizer,
@@ -96,8 +96,9 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--reward-format", flags.reward_format,
                  "How --reward-model is read: a shipped format (espalier "
                  "doctor --reward-formats lists them) or a file "
-                 "NAME.textproto; NAME:votes=8 averages so many verdicts of a "
-                 "model that writes them. Default: recognised from its folder")
+                 "NAME.textproto; NAME:votes=8 averages 8 verdicts per step of "
+                 "a model that writes them. Default: recognised from its "
+                 "folder")
       ->needs("--reward-model");
   AddReferenceFlag(app, flags.reference_model);
   AddCalibrationFlag(app, flags.calibration);
@@ -123,10 +124,10 @@ void AddReferenceFlag(CLI::App& app, std::string& reference) {
 
 void AddCalibrationFlag(CLI::App& app, std::string& calibration) {
   app.add_option("--calibration", calibration,
-                 "File of espalier calibrate that makes probabilities of the "
-                 "reward model's scores; none: scores as they are. Default: "
-                 "calibration.textproto in the reward model's folder, if there "
-                 "is one");
+                 "File written by espalier calibrate, which maps the reward "
+                 "model's scores to probabilities; none: scores as they are. "
+                 "Default: calibration.textproto in the reward model's folder, "
+                 "if there is one");
 }
 
 absl::Status CheckSearchFlags(const SearchOptions& search, bool graded,
@@ -258,8 +259,8 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
       ->transform(ByteSize())
       ->check(WholeFrom(0));
   app.add_option("--budget-verdict-tokens", search.max_verdict_tokens,
-                 "Tokens per search that a reward model which writes its "
-                 "verdicts may write; 0: no limit")
+                 "Tokens per search that a reward model may write as verdicts; "
+                 "0: no limit")
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option(

@@ -65,7 +65,7 @@ int RunCommands(int argc, char** argv) {
        "Measure a reward model on ProcessBench, PRMBench or recorded samples",
        &AddBenchReward},
       {"calibrate",
-       "Fit the curve that makes probabilities of a reward model's scores",
+       "Fit the curve that maps a reward model's scores to probabilities",
        &AddCalibrate},
       {"problems", "Print problems of a set", &AddProblems},
       {"grade", "Grade answers: mathematics, and programs against tests",

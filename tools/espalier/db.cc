@@ -259,8 +259,8 @@ void AddDb(CLI::App& app, RunFunction& run) {
       ->required();
   merge
       ->add_option("--out", flags->out,
-                   "Run database to write, or to add to: what it has already "
-                   "is left as it is")
+                   "Run database to write or to add to; what it already has is "
+                   "not changed")
       ->required();
   AddJsonOutput(*merge, flags->json, "the counts");
   run = [=] {

@@ -117,8 +117,8 @@ void AddDoctor(CLI::App& app, RunFunction& run) {
       "tokenizer, chat template, and how it is read as a reward "
       "model");
   app.add_option("--reward-format", flags->reward_format,
-                 "Read it in this format: a shipped one or a file "
-                 "NAME.textproto. Default: recognised")
+                 "Read it as a reward model of this format: a shipped one or a "
+                 "file NAME.textproto. Default: recognised from the folder")
       ->needs(model);
   app.add_flag("--reward-formats", flags->reward_formats,
                "List the shipped formats of reward models")

@@ -44,20 +44,21 @@ void AddGroupFlags(CLI::App& app, GroupOptions& groups) {
                  "Groups: minimum standard deviation of the rewards")
       ->capture_default_str()
       ->check(RealFrom(0));
-  app.add_option("--process-reward", groups.process.weight,
-                 "Groups: adds this much of the recorded steps' scores to the "
-                 "advantages, bounded by the next three; 0: outcomes only")
+  app.add_option(
+         "--process-reward", groups.process.weight,
+         "Groups: weight of the recorded step scores in the advantages, "
+         "bounded by the next three options; 0: outcomes only")
       ->capture_default_str()
       ->check(RealFrom(0));
   app.add_option("--process-clip", groups.process.clip,
-                 "A step's reward is its score minus this, at most 0; 1: the "
-                 "score minus 1")
+                 "A step's reward is its score minus this, but at most 0")
       ->capture_default_str()
       ->check(RealFrom(0, 1));
   app.add_flag_callback(
       "--no-process-delta", [&groups] { groups.process.delta = false; },
-      "A step also gets the rewards of all later steps. By default a step's "
-      "reward is less the next one's, so that more steps do not add up");
+      "Add the rewards of all later steps to a step's own. By default the next "
+      "step's reward is subtracted from it, so that writing more steps earns "
+      "no more");
   app.add_flag_callback(
       "--no-process-gate", [&groups] { groups.process.gate = false; },
       "Wrong responses get rewards for their steps, too");
@@ -69,9 +70,9 @@ void AddGroupFlags(CLI::App& app, GroupOptions& groups) {
            groups.filter = static_cast<ConsistencyFilter>(
                found - kConsistencyFilterNames.begin());
          },
-         "Groups: until as many responses are right as wrong, drops right ones "
-         "whose steps score low and wrong ones whose steps score high; "
-         "correct: right ones only")
+         "Groups: drop right responses whose steps score low, or wrong ones "
+         "whose steps score high, until there are as many right as wrong; "
+         "correct: drop only right ones")
       ->default_str("off")
       ->check(OneOf({"off", "both", "correct"}));
 }
@@ -80,15 +81,16 @@ void AddSelfRewardFlags(CLI::App& app, SelfRewardOptions& self) {
   CLI::Option* token = app.add_option(
       "--self-reward", self.token,
       "Groups: also teach the model to judge its responses by the log-prob of "
-      "this token after the end token (LaSeR). Name one that it never writes; "
-      "--reward-format OUT/self_reward.textproto reads its judgement");
+      "this token after the end token (LaSeR). Name a token that it never "
+      "writes; --reward-format OUT/self_reward.textproto reads the judgements");
   app.add_option("--self-reward-weight", self.weight,
-                 "Weight of that loss beside the policy gradient's")
+                 "Weight of its loss relative to the policy gradient's")
       ->capture_default_str()
       ->check(RealAbove(0))
       ->needs(token);
   app.add_option("--self-reward-factor", self.factor,
-                 "A judgement is this times the log-prob less its base")
+                 "A judgement is this times the difference of the log-prob and "
+                 "its base")
       ->capture_default_str()
       ->check(RealAbove(0, 1e3))
       ->needs(token);
@@ -191,9 +193,10 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
                  "Use only this run of the database. Default: all")
       ->check(WholeFrom(1));
   run.objective = reward ? "bce" : "sft";
-  app.add_option(
-         "--objective", run.objective,
-         "Objective with options, e.g. dpo:beta=0.1. " + ObjectiveHelp(reward))
+  app.add_option("--objective", run.objective,
+                 (reward ? "Objective. "
+                         : "Objective with options, e.g. dpo:beta=0.1. ") +
+                     ObjectiveHelp(reward))
       ->capture_default_str();
   app.add_option("--margin", data.pairs.margin,
                  "Pairs: minimum difference of the values")
@@ -248,21 +251,21 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
         ->check(OneOf({"outcomes", "quality"}));
     app.add_option(
            "--min-outcomes", data.steps.min_outcomes,
-           "Do not label steps with fewer finished responses below them")
+           "Do not label steps that have fewer finished responses below them")
         ->capture_default_str()
         ->check(WholeFrom(0, kMostInt));
-    CLI::Option* consensus = app.add_flag(
-        "--consensus", data.consensus,
-        "Of a run database: label a step only where its outcomes and the "
-        "task's verifier of steps agree");
+    CLI::Option* consensus =
+        app.add_flag("--consensus", data.consensus,
+                     "For run databases: label a step only where its outcomes "
+                     "and the task's verifier of steps agree");
     app.add_option("--consensus-threshold", data.consensus_threshold,
-                   "Outcomes call a step right above this share of right "
-                   "responses below it")
+                   "By its outcomes a step is right if more than this share of "
+                   "the responses below it are right")
         ->capture_default_str()
         ->check(RealFrom(0, 1))
         ->needs(consensus);
     app.add_flag("--compress", data.compress,
-                 "Of a run database: label window2 by HRM's node compression, "
+                 "For run databases: label window2 by HRM's node compression, "
                  "the share of right responses below two steps merged into "
                  "one, instead of by the verifier");
     app.add_option("--task", data.task,
@@ -271,21 +274,21 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
         ->capture_default_str();
     AddPromptFlags(app, flags.prompt);
     app.add_option("--format", run.format,
-                   "What is written: espalier, reward heads of any levels; "
-                   "trl, a token classifier as of TRL's PRMTrainer, of one "
-                   "level, step or path, laid out as it is read")
+                   "Format of the checkpoint. espalier: reward heads of any "
+                   "levels; trl: a token classifier of one level, step or "
+                   "path, as TRL's PRMTrainer writes it")
         ->capture_default_str()
         ->check(OneOf({"espalier", "trl"}));
     CLI::Option* held_out =
         app.add_option("--held-out", run.held_out,
-                       "Share of the problems that are measured on after each "
-                       "epoch and not trained on; the state with the lowest "
-                       "loss on them is written")
+                       "Share of the problems that are not trained on; the "
+                       "loss on them is measured after each epoch, and the "
+                       "state with the lowest is written")
             ->capture_default_str()
             ->check(RealFrom(0, 1));
     app.add_option("--patience", run.patience,
-                   "End the training after so many epochs without a lower "
-                   "loss on the held-out problems; 0: do not")
+                   "End the training after this many epochs without a lower "
+                   "loss on the held-out problems; 0: never")
         ->capture_default_str()
         ->check(WholeFrom(0, kMostInt))
         ->needs(held_out);

@@ -2,7 +2,7 @@
 //
 // One judge is the Monte Carlo estimate, which calls a step right if the share
 // of right ends below it is above a threshold; the other is the verifier, which
-// calls it right if no error is left after it. Labels from rollouts alone teach
+// calls it right if no error is left after it. Labels only from rollouts teach
 // how promising a step is, not whether it is right; with what both call the
 // same, a model learns to find errors from less data (Zhang et al. 2025, "The
 // Lessons of Developing Process Reward Models in Mathematical Reasoning", whose
