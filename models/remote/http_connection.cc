@@ -1,12 +1,13 @@
 #include "models/remote/http_connection.h"
 
+#include <httplib.h>
+
 #include <atomic>
 #include <ctime>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include <httplib.h>
 
 namespace espalier {
 namespace {

@@ -249,6 +249,7 @@ class Faults:
     die_after: int = FOR_EVER  # the server ends after so many calls
     slots: int = FOR_EVER      # more calls at a time are answered 429
     echo_key: bool = False     # errors repeat the key that was sent
+    message: object = None     # of 400, instead of its own: a text, or bytes
     key: str = ""              # wanted as a bearer token
     busy_probe: int = 0        # the first requests of any kind: 429
     no_logprobs: bool = False  # never any
@@ -378,11 +379,11 @@ class ScriptedServer:
     """`tokenizer`: "own", "other", or "none" (no /tokenize). `models`: the
     names that it offers. `certificate`: (certificate, key) for https.
     `deterministic`: SGLang's mode in which seeds count; elsewhere it ignores
-    them."""
+    them. `prefix`: of all its paths, such as "/proxy"."""
 
     def __init__(self, kind, folder, *, model=None, port=0, tokenizer="own",
                  models=("made-up",), weights=0, certificate=None,
-                 context=2048, deterministic=True):
+                 context=2048, deterministic=True, prefix=""):
         self.kind = kind
         self.model = model or MadeUpModel(folder, weights)
         self.tokenizer = tokenizer
@@ -390,6 +391,7 @@ class ScriptedServer:
         self.context = context
         self.certificate = certificate
         self.deterministic = deterministic
+        self.prefix = prefix
         self.faults = Faults()
         self.seen = Seen()
         self.lock = threading.Lock()
@@ -401,9 +403,17 @@ class ScriptedServer:
 
     def start(self):
         """Begins to listen, again at the same port after `close`."""
-        self.http = HttpServer(("127.0.0.1", self.port), Handler)
+        while True:
+            # Below the ports of outgoing connections, which could take it.
+            port = self.port or random.randrange(20000, 32000)
+            try:
+                self.http = HttpServer(("127.0.0.1", port), Handler)
+                break
+            except OSError:
+                if self.port:
+                    raise
         self.http.owner = self
-        self.port = self.http.server_address[1]
+        self.port = port
         scheme = "http"
         if self.certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -411,7 +421,7 @@ class ScriptedServer:
             self.http.socket = context.wrap_socket(self.http.socket,
                                                    server_side=True)
             scheme = "https"
-        self.url = f"{scheme}://127.0.0.1:{self.port}"
+        self.url = f"{scheme}://127.0.0.1:{self.port}{self.prefix}"
         threading.Thread(target=self.http.serve_forever,
                          kwargs={"poll_interval": 0.02}, daemon=True).start()
 
@@ -443,7 +453,10 @@ class ScriptedServer:
             self.faults.busy_probe -= busy
         if busy:
             raise self.busy()
-        self.check_key(handler)
+        if not path.startswith(self.prefix):
+            raise self.error(404, "Not Found")
+        path = path[len(self.prefix):]
+        self.check_key(path, handler.headers.get("Authorization", ""))
         asked = None
         if body is not None:
             try:
@@ -502,7 +515,9 @@ class ScriptedServer:
             if wrong == "errors":
                 raise self.error(500, "something broke")
             if wrong == "refused":
-                raise self.error(400, "not this request" + (
+                if isinstance(faults.message, bytes):
+                    raise Answer(400, faults.message)
+                raise self.error(400, faults.message or "not this request" + (
                     ", " + handler.headers.get("Authorization", "")
                     if faults.echo_key else ""))
             if wrong == "overloaded":
@@ -553,16 +568,14 @@ class ScriptedServer:
                 "vllm": self.vllm_completion,
                 "sglang": self.sglang_generate}[self.kind](asked, prompt)
 
-    def check_key(self, handler):
+    def check_key(self, path, sent):
         if not self.faults.key:
             return
-        path = handler.path
         # As each server: what can be asked without the key.
         free = {"llama-server": path in ("/health", "/v1/health", "/models",
                                          "/v1/models"),
                 "vllm": not path.startswith("/v1"),
                 "sglang": path.startswith("/health")}[self.kind]
-        sent = handler.headers.get("Authorization", "")
         if not free and sent != f"Bearer {self.faults.key}":
             raise self.error(401, "Invalid API Key")
 
@@ -730,7 +743,8 @@ class ScriptedServer:
             if asked.get("return_token_ids"):
                 choice["token_ids"] = tokens
                 choice["prompt_token_ids"] = list(prompt)
-            if asked.get("logprobs") is not None and not self.faults.no_logprobs:
+            told = not self.faults.no_logprobs
+            if asked.get("logprobs") is not None and told:
                 choice["logprobs"] = self.vllm_logprobs(asked, prompt, tokens)
             if asked.get("prompt_logprobs") is not None:
                 choice["prompt_logprobs"] = self.vllm_prompt_logprobs(

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,18 @@ struct Command {
   RunFunction run = {};
 };
 
+// Lists each command in one line; its own --help says the rest.
+class OneLineEach : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* command) const override {
+    const std::string& text = command->get_description();
+    std::stringstream out;
+    CLI::detail::format_help(out, command->get_name(),
+                             text.substr(0, text.find('\n')), column_width_);
+    return out.str();
+  }
+};
+
 }  // namespace
 
 int RunCommands(int argc, char** argv) {
@@ -34,7 +48,9 @@ int RunCommands(int argc, char** argv) {
       "  espalier solve \"Ann has 23 shells. She finds 48 more. How many "
       "shells does Ann have?\"\n"
       "  espalier eval --set stories:hard --methods majority,beam "
-      "--budget-tokens 300,600\n");
+      "--budget-tokens 300,600\n",
+      "espalier");
+  app.formatter(std::make_shared<OneLineEach>());
   app.set_version_flag("--version", VersionText());
   app.require_subcommand(1);
   Command commands[] = {

@@ -1,0 +1,290 @@
+// The pool against real HTTP servers in this process.
+#include "models/remote/call_pool.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace espalier {
+namespace {
+
+using testing::HasSubstr;
+
+// Answers POST /x by a function of the number of the request.
+class TestServer {
+ public:
+  using Handler = std::function<void(int, httplib::Response&)>;
+
+  explicit TestServer(Handler handler) : handler_(std::move(handler)) {
+    http_.Post("/x", [this](const httplib::Request& request,
+                            httplib::Response& response) {
+      key_ = request.get_header_value("Authorization");
+      const int now = ++busy_;
+      most_ = std::max(most_.load(), now);
+      handler_(requests_++, response);
+      --busy_;
+    });
+    http_.new_task_queue = [] { return new httplib::ThreadPool(32); };
+    port_ = http_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { http_.listen_after_bind(); });
+    while (!http_.is_running()) std::this_thread::yield();
+  }
+  ~TestServer() {
+    http_.stop();
+    thread_.join();
+  }
+
+  Endpoint endpoint() const { return {.host = "127.0.0.1", .port = port_}; }
+  int requests() const { return requests_; }
+  int most() const { return most_; }
+  const std::string& key() const { return key_; }
+
+ private:
+  Handler handler_;
+  httplib::Server http_;
+  int port_ = 0;
+  std::atomic<int> requests_ = 0, busy_ = 0, most_ = 0;
+  std::string key_;
+  std::thread thread_;
+};
+
+CallPoolOptions Quick() {
+  return {.attempts = 4, .first_wait = 0.01, .longest_wait = 0.05};
+}
+
+class Calls {
+ public:
+  explicit Calls(std::vector<Endpoint> servers, CallPoolOptions options = Quick(),
+                 HttpOptions http = {})
+      : pool_(std::move(servers), http, options) {}
+
+  // The replies and errors of `count` calls, by their ids.
+  std::map<uint64_t, std::string> Run(int count, uint64_t affinity = 0) {
+    std::map<uint64_t, std::string> out;
+    std::vector<std::string> replies(static_cast<size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      pool_.Start({.id = static_cast<uint64_t>(i + 1),
+                   .affinity = affinity,
+                   .path = "/x",
+                   .body = "{}",
+                   .read = [&reply = replies[static_cast<size_t>(i)]](
+                               const std::string& body) {
+                     if (body.find("bad") != std::string::npos) {
+                       return absl::InvalidArgumentError("no JSON");
+                     }
+                     reply = body;
+                     return absl::OkStatus();
+                   }});
+    }
+    while (out.size() < static_cast<size_t>(count)) {
+      for (const CallPool::Ended& ended : pool_.Take(0.05)) {
+        out[ended.id] = ended.status.ok() ? replies[ended.id - 1]
+                                          : std::string(ended.status.message());
+      }
+    }
+    return out;
+  }
+  CallPool& pool() { return pool_; }
+
+ private:
+  CallPool pool_;
+};
+
+void Answer(httplib::Response& response, int status, const std::string& body) {
+  response.status = status;
+  response.set_content(body, "application/json");
+}
+
+// A port where nothing listens.
+Endpoint Nobody() {
+  httplib::Server server;
+  return {.host = "127.0.0.1", .port = server.bind_to_any_port("127.0.0.1")};
+}
+
+TEST(CallPool, EveryCallIsAnsweredOnce) {
+  TestServer server([](int, httplib::Response& r) { Answer(r, 200, "fine"); });
+  Calls calls({server.endpoint()}, Quick(), {.key = "sesame"});
+  const auto out = calls.Run(200);
+  for (const auto& [id, text] : out) EXPECT_EQ(text, "fine") << id;
+  EXPECT_EQ(server.requests(), 200);
+  EXPECT_EQ(server.key(), "Bearer sesame");
+}
+
+TEST(CallPool, TriesAgainWhatMayHelp) {
+  for (const int status : {408, 429, 500, 502, 503}) {
+    TestServer server([status](int i, httplib::Response& r) {
+      Answer(r, i < 2 ? status : 200, "fine");
+    });
+    Calls calls({server.endpoint()});
+    EXPECT_EQ(calls.Run(1)[1], "fine") << status;
+    EXPECT_EQ(server.requests(), 3) << status;
+  }
+  TestServer malformed([](int i, httplib::Response& r) {
+    Answer(r, 200, i < 2 ? "bad" : "fine");
+  });
+  Calls calls({malformed.endpoint()});
+  EXPECT_EQ(calls.Run(1)[1], "fine");
+}
+
+TEST(CallPool, GivesUpWithTheServersWordsAndItsUrl) {
+  TestServer server([](int, httplib::Response& r) {
+    Answer(r, 500, R"({"error":{"message":"out of \u001b[1m memory"}})");
+  });
+  Calls calls({server.endpoint()});
+  const std::string text = calls.Run(1)[1];
+  EXPECT_THAT(text, HasSubstr(server.endpoint().Url() + "/x answered 500"));
+  EXPECT_THAT(text, HasSubstr("out of  [1m memory"));
+  EXPECT_THAT(text, HasSubstr("after 4 attempts"));
+  EXPECT_EQ(server.requests(), 4);
+}
+
+TEST(CallPool, RefusalsAreErrorsAtOnce) {
+  for (const int status : {400, 401, 404, 422}) {
+    TestServer server([status](int, httplib::Response& r) {
+      Answer(r, status, R"({"detail":"no such thing"})");
+    });
+    Calls calls({server.endpoint()});
+    EXPECT_THAT(calls.Run(1)[1], HasSubstr("no such thing")) << status;
+    EXPECT_EQ(server.requests(), 1) << status;
+  }
+}
+
+TEST(CallPool, WaitsAsLongAsTheServerAsks) {
+  TestServer server([](int i, httplib::Response& r) {
+    if (i == 0) r.set_header("Retry-After", "1");
+    Answer(r, i == 0 ? 429 : 200, "fine");
+  });
+  Calls calls({server.endpoint()});
+  const double begin = Clock::Real().Seconds();
+  EXPECT_EQ(calls.Run(1)[1], "fine");
+  EXPECT_GE(Clock::Real().Seconds() - begin, 0.99);
+  TestServer never([](int, httplib::Response& r) {
+    r.set_header("Retry-After", "86400");
+    Answer(r, 429, "{}");
+  });
+  Calls more({never.endpoint()});
+  EXPECT_THAT(more.Run(1)[1], HasSubstr("86400 s"));
+}
+
+TEST(CallPool, ADeadServersCallsGoToTheNext) {
+  TestServer alive([](int, httplib::Response& r) { Answer(r, 200, "fine"); });
+  Calls calls({Nobody(), alive.endpoint()});
+  const auto out = calls.Run(20, /*affinity=*/0);
+  for (const auto& [id, text] : out) EXPECT_EQ(text, "fine") << id;
+  EXPECT_EQ(alive.requests(), 20);
+  EXPECT_GE(calls.pool().stats().failovers, 20);
+}
+
+TEST(CallPool, SaysThatNoServerAnswers) {
+  const Endpoint nobody = Nobody();
+  Calls calls({nobody, Nobody()});
+  const double begin = Clock::Real().Seconds();
+  const std::string text = calls.Run(1)[1];
+  EXPECT_THAT(text, HasSubstr("cannot connect"));
+  EXPECT_LT(Clock::Real().Seconds() - begin, 5);
+}
+
+TEST(CallPool, CallsOfAProblemStayWithTheirServer) {
+  const auto fine = [](int, httplib::Response& r) { Answer(r, 200, "fine"); };
+  TestServer first(fine), second(fine);
+  Calls calls({first.endpoint(), second.endpoint()});
+  calls.Run(10, /*affinity=*/1);
+  EXPECT_EQ(first.requests(), 0);
+  EXPECT_EQ(second.requests(), 10);
+}
+
+// 100 calls of 20 ms: one at a time they would take 2 s.
+TEST(CallPool, ManyCallsAreInFlight) {
+  TestServer server([](int, httplib::Response& r) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    Answer(r, 200, "fine");
+  });
+  Calls calls({server.endpoint()}, {.first_in_flight = 8, .most_in_flight = 16});
+  calls.Run(100);
+  EXPECT_GE(server.most(), 4);
+  EXPECT_LE(server.most(), 16);
+}
+
+TEST(CallPool, ABusyServerGetsFewerCalls) {
+  TestServer server([](int i, httplib::Response& r) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    Answer(r, i < 8 ? 429 : 200, "fine");
+  });
+  Calls calls({server.endpoint()}, {.first_in_flight = 16,
+                                    .attempts = 20,
+                                    .first_wait = 0.01,
+                                    .longest_wait = 0.05});
+  const auto out = calls.Run(40);
+  for (const auto& [id, text] : out) EXPECT_EQ(text, "fine") << id;
+  EXPECT_GE(calls.pool().stats().busy, 8);
+}
+
+TEST(CallPool, CancelledCallsEndAtOnceAndStaySilent) {
+  std::atomic<bool> release = false;
+  TestServer server([&release](int, httplib::Response& r) {
+    while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Answer(r, 200, "late");
+  });
+  CallPool pool({server.endpoint()}, {}, {.first_in_flight = 2});
+  for (uint64_t id = 1; id <= 4; ++id) {
+    pool.Start({.id = id, .path = "/x", .body = "{}", .read = [](const auto&) {
+                  return absl::OkStatus();
+                }});
+  }
+  while (server.requests() < 2) std::this_thread::yield();
+  for (uint64_t id = 1; id <= 4; ++id) pool.Cancel(id);
+  release = true;
+  EXPECT_TRUE(pool.Take(0.2).empty());
+}
+
+TEST(CallPool, EndsWithCallsInFlight) {
+  std::atomic<bool> release = false;
+  TestServer server([&release](int, httplib::Response& r) {
+    while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Answer(r, 200, "late");
+  });
+  const double begin = Clock::Real().Seconds();
+  {
+    CallPool pool({server.endpoint()}, {}, {});
+    for (uint64_t id = 1; id <= 8; ++id) {
+      pool.Start({.id = id, .path = "/x", .body = "{}",
+                  .read = [](const auto&) { return absl::OkStatus(); }});
+    }
+    while (server.requests() < 4) std::this_thread::yield();
+  }
+  EXPECT_LT(Clock::Real().Seconds() - begin, 5);
+  release = true;
+}
+
+TEST(HttpConnection, LimitsTheReply) {
+  TestServer server([](int, httplib::Response& r) {
+    Answer(r, 200, std::string(1 << 20, 'x'));
+  });
+  HttpConnection connection(server.endpoint(), {.max_bytes = 1 << 16});
+  const auto reply = connection.Post("/x", "{}");
+  EXPECT_EQ(reply.status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+TEST(HttpConnection, TellsASlowServerFromADeadOne) {
+  TestServer server([](int, httplib::Response& r) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    Answer(r, 200, "late");
+  });
+  HttpConnection connection(server.endpoint(), {.read_seconds = 0.1});
+  const auto reply = connection.Post("/x", "{}");
+  EXPECT_TRUE(absl::IsUnavailable(reply.status())) << reply.status();
+  EXPECT_THAT(std::string(reply.status().message()), HasSubstr("0.1 s"));
+}
+
+}  // namespace
+}  // namespace espalier
