@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "base/parse_json.h"
 #include "base/random.h"
-#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {
@@ -16,34 +14,12 @@ bool MayHelpLater(int status) {
   return status == 408 || status == 425 || status == 429 || status >= 500;
 }
 
-bool IsBusy(int status) { return status == 429 || status == 503; }
-
-// What a server says of an error: {"error": {"message": ...}}, {"message":
-// ...}, {"detail": ...} or the text itself, cut short.
-std::string ServerMessage(const std::string& body) {
-  constexpr size_t kLongest = 400;
-  const nlohmann::json json = ParseJsonOrNull(body);
-  std::string text = body;
-  if (json.is_object()) {
-    const nlohmann::json* at = &json;
-    if (json.contains("error")) at = &json["error"];
-    for (const char* key : {"message", "detail"}) {
-      if (at->is_object() && at->contains(key)) {
-        at = &(*at)[key];
-        break;
-      }
-    }
-    if (at->is_string()) text = at->get<std::string>();
-  }
-  if (text.size() > kLongest) {
-    text.resize(kLongest);
-    text.append("...");
-  }
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  }
-  return text;
+// The server itself is at fault, and another may not be.
+bool IsBroken(int status) {
+  return status == 500 || status == 502 || status == 504;
 }
+
+bool IsBusy(int status) { return status == 429 || status == 503; }
 
 }  // namespace
 
@@ -167,6 +143,7 @@ void CallPool::Work() {
 void CallPool::Serve(Waiting waiting, int index) {
   const uint64_t id = waiting.call.id;
   std::unique_ptr<HttpConnection> connection;
+  std::string url;
   {
     MutexLock lock(mutex_);
     Server& server = servers_[static_cast<size_t>(index)];
@@ -176,6 +153,7 @@ void CallPool::Serve(Waiting waiting, int index) {
     } else {
       connection = std::make_unique<HttpConnection>(server.endpoint, http_);
     }
+    url = server.endpoint.Url() + waiting.call.path;
     ++server.in_flight;
     ++stats_.attempts;
     stats_.failovers +=
@@ -192,7 +170,7 @@ void CallPool::Serve(Waiting waiting, int index) {
   double wait = -1;
   if (answered && reply->status == 200) status = waiting.call.read(reply->body);
   if (!status.ok() || reply->status != 200) {
-    wait = WaitAfter(waiting, answered ? &*reply : nullptr, status);
+    wait = WaitAfter(waiting, url, answered ? &*reply : nullptr, status);
     again = wait >= 0;
   }
   {
@@ -215,8 +193,13 @@ void CallPool::Serve(Waiting waiting, int index) {
       server.limit = std::min<double>(options_.most_in_flight,
                                       server.limit + 1 / server.limit);
     }
-    if (!answered && !cancelled && servers_.size() > 1) {
-      server.down_until = now + std::max(wait, options_.first_wait);
+    const bool broken = !answered || IsBroken(reply->status);
+    server.failures = broken ? server.failures + 1 : 0;
+    if (broken && !cancelled && servers_.size() > 1) {
+      server.down_until =
+          now + std::min(options_.longest_wait,
+                         options_.first_wait *
+                             std::exp2(std::min(server.failures - 1, 30)));
       const bool another =
           std::any_of(servers_.begin(), servers_.end(),
                       [now](const Server& s) { return s.down_until <= now; });
@@ -237,18 +220,13 @@ void CallPool::Serve(Waiting waiting, int index) {
   work_.NotifyOne();
 }
 
-double CallPool::WaitAfter(const Waiting& waiting, const HttpReply* reply,
-                           absl::Status& status) const {
-  std::string url;
-  {
-    MutexLock lock(mutex_);
-    const size_t preferred = waiting.call.affinity % servers_.size();
-    url = servers_[preferred].endpoint.Url() + waiting.call.path;
-  }
+double CallPool::WaitAfter(const Waiting& waiting, const std::string& url,
+                           const HttpReply* reply, absl::Status& status) const {
   double asked = -1;
   if (reply != nullptr && reply->status != 200) {
-    const std::string what = absl::StrCat(url, " answered ", reply->status,
-                                          ": ", ServerMessage(reply->body));
+    const std::string what =
+        absl::StrCat(url, " answered ", reply->status, ": ",
+                     ServerMessage(reply->body, http_.key));
     if (reply->status == 401 || reply->status == 403) {
       status = absl::UnauthenticatedError(
           absl::StrCat(what,
@@ -270,11 +248,11 @@ double CallPool::WaitAfter(const Waiting& waiting, const HttpReply* reply,
   }
   if (absl::IsUnauthenticated(status) || absl::IsCancelled(status)) return -1;
   const int made = waiting.attempt + 1;
-  if (made >= options_.attempts) {
-    status = absl::Status(
-        absl::IsUnavailable(status) ? absl::StatusCode::kUnavailable
-                                    : status.code(),
-        absl::StrCat(status.message(), " (after ", made, " attempts)"));
+  const bool unread = reply != nullptr && reply->status == 200;
+  if (made >= (unread ? options_.unread_attempts : options_.attempts)) {
+    status = absl::UnavailableError(
+        absl::StrCat(unread ? absl::StrCat(url, ": ") : "", status.message(),
+                     " (after ", made, " attempts)"));
     return -1;
   }
   const double doubled = std::min(options_.longest_wait,

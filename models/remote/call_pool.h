@@ -9,11 +9,12 @@
 //
 // Tried again, after waits that double from half a second to 30 s and are
 // spread by half their length, or after what the server asks by Retry-After:
-// 408, 425, 429 and 5xx, connections that fail or break off, and replies that
-// `read` cannot read. Other answers of 4xx are errors at once. While a server
-// cannot be reached its calls go to the next. The number of calls in flight
-// grows by one per round of answers and is halved when a server says that it
-// is busy (429, 503): additive increase, multiplicative decrease.
+// 408, 425, 429 and 5xx, connections that fail or break off, and, less often,
+// replies that `read` cannot read. Other answers of 4xx are errors at once.
+// While a server cannot be reached, or answers with errors of its own (500,
+// 502, 504), its calls go to the next. The number of calls in flight grows by
+// one per round of answers and is halved when a server says that it is busy
+// (429, 503): additive increase, multiplicative decrease.
 //
 // Call its functions from one thread; `read` runs on any.
 #ifndef ESPALIER_MODELS_REMOTE_CALL_POOL_H_
@@ -40,6 +41,7 @@ struct CallPoolOptions {
   int first_in_flight = 16;  // calls at a time per server, before it adapts
   int most_in_flight = 256;
   int attempts = 10;        // of one call
+  int unread_attempts = 4;  // if its replies cannot be read
   double first_wait = 0.5;  // seconds before the second attempt
   double longest_wait = 30;
   double longest_retry_after = 600;  // a longer one is an error
@@ -64,8 +66,8 @@ class CallPool {
   };
   struct Ended {
     uint64_t id = 0;
-    // Unavailable or Unauthenticated: no server answers. InvalidArgument: one
-    // refused the call. Otherwise the last error of `read`.
+    // Unavailable or Unauthenticated: no server answers, or none so that it can
+    // be read. InvalidArgument: one refused the call.
     absl::Status status;
   };
 
@@ -91,6 +93,7 @@ class CallPool {
     int in_flight = 0;
     double halved_at = -1e9;  // when the limit fell last
     double down_until = -1e9;
+    int failures = 0;  // in a row, of the server rather than of a call
     std::vector<std::unique_ptr<HttpConnection>> idle;
   };
   struct Waiting {
@@ -114,9 +117,10 @@ class CallPool {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Sends the call and decides what follows from the reply.
   void Serve(Waiting waiting, int server);
-  // Seconds to wait before another attempt; negative: `status` is final.
-  double WaitAfter(const Waiting& waiting, const HttpReply* reply,
-                   absl::Status& status) const;
+  // Seconds to wait before another attempt; negative: `status` is final. `url`:
+  // what was asked.
+  double WaitAfter(const Waiting& waiting, const std::string& url,
+                   const HttpReply* reply, absl::Status& status) const;
 
   const HttpOptions http_;
   const CallPoolOptions options_;

@@ -31,6 +31,12 @@ struct HttpReply {
   double retry_after = -1;  // seconds that the server asks to wait; -1: none
 };
 
+// What a server says of an error, in one line: {"error": {"message": ...}},
+// {"message": ...}, {"detail": ...} or the text itself; cut short, without
+// control characters and bytes that are not UTF-8, and with "(key)" for `key`,
+// which some servers repeat.
+std::string ServerMessage(const std::string& body, const std::string& key);
+
 class HttpConnection {
  public:
   HttpConnection(const Endpoint& endpoint, const HttpOptions& options);

@@ -1,8 +1,10 @@
 #include "models/remote/server_probe.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <limits>
-#include <optional>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -25,25 +27,34 @@ constexpr char kSampleText[] =
     "The 12 foxes ran.\n\n  x = 3.75e7; \"na\xC3\xAFve\" \xD0\x96 "
     "\xE4\xBD\xA0\xE5\xA5\xBD\n";
 
+bool MayHelpLater(int status) { return status == 429 || status >= 500; }
+
 class Probe {
  public:
+  // `tokenizer` may be null for AskForModel.
   Probe(const Endpoint& endpoint, const std::string& name,
-        const Tokenizer& tokenizer, const HttpOptions& http)
+        const Tokenizer* tokenizer, const HttpOptions& http)
       : url_(endpoint.Url()),
         name_(name),
         tokenizer_(tokenizer),
+        http_(http),
         connection_(endpoint, http) {}
 
-  absl::StatusOr<ServerFacts> Run() {
+  absl::StatusOr<ServerFacts> AskForModel() {
     ESP_RETURN_IF_ERROR(FindKind());
     ESP_RETURN_IF_ERROR(FindModel());
+    return facts_;
+  }
+
+  absl::StatusOr<ServerFacts> Run() {
+    ESP_RETURN_IF_ERROR(AskForModel().status());
     ESP_RETURN_IF_ERROR(CompareTokenizers());
-    if (facts_.vocab_size == 0) facts_.vocab_size = tokenizer_.vocab_size();
+    if (facts_.vocab_size == 0) facts_.vocab_size = tokenizer_->vocab_size();
     if (facts_.context_length == 0) {
       facts_.context_length = std::numeric_limits<int>::max() / 2;
     }
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> letter,
-                         tokenizer_.EncodeContinuation("a"));
+                         tokenizer_->EncodeContinuation("a"));
     if (!letter.empty()) facts_.plain_token = letter[0];
     ESP_RETURN_IF_ERROR(TryGeneration());
     return facts_;
@@ -53,24 +64,41 @@ class Probe {
   // The JSON of a reply of status 200; null for any other reply.
   absl::StatusOr<json> Ask(const std::string& path, const json& body = {}) {
     ESP_ASSIGN_OR_RETURN(const HttpReply reply,
-                         body.is_null()
-                             ? connection_.Get(path)
-                             : connection_.Post(path, JsonText(body)));
+                         Send(path, body.is_null() ? "" : JsonText(body)));
     if (reply.status == 401 || reply.status == 403) {
       return absl::UnauthenticatedError(absl::StrCat(
           url_, path, " answered ", reply.status,
           ": the server wants a key; put it into the environment variable "
           "ESPALIER_API_KEY"));
     }
-    if (reply.status == 503) {
-      return absl::UnavailableError(
-          absl::StrCat(url_, path,
-                       " answered 503: the server is not ready, or too busy; "
-                       "is it still loading its model?"));
+    if (MayHelpLater(reply.status)) {
+      return absl::UnavailableError(absl::StrCat(
+          url_, path, " answered ", reply.status,
+          " time and again: ", ServerMessage(reply.body, http_.key),
+          "; is the server still loading its model, or too busy?"));
     }
     last_ = absl::StrCat(path, " answered ", reply.status);
     if (reply.status != 200) return json();
     return ParseJsonOrNull(reply.body);
+  }
+
+  // Asks again where that may help: the server may be busy or just starting.
+  absl::StatusOr<HttpReply> Send(const std::string& path,
+                                 const std::string& body) {
+    constexpr int kAttempts = 5;
+    constexpr double kLongestWait = 10;
+    double wait = 0.25;
+    for (int made = 1;; ++made) {
+      absl::StatusOr<HttpReply> reply =
+          body.empty() ? connection_.Get(path) : connection_.Post(path, body);
+      if (!reply.ok() || !MayHelpLater(reply->status) || made == kAttempts ||
+          reply->retry_after > kLongestWait) {
+        return reply;
+      }
+      std::this_thread::sleep_for(
+          std::chrono::duration<double>(std::max(wait, reply->retry_after)));
+      wait *= 2;
+    }
   }
 
   absl::Status FindKind() {
@@ -156,7 +184,7 @@ class Probe {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> theirs,
                          TokensField(reply, "tokens"));
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ours,
-                         tokenizer_.Encode(kSampleText));
+                         tokenizer_->Encode(kSampleText));
     if (theirs == ours) return absl::OkStatus();
     return absl::InvalidArgumentError(absl::StrCat(
         url_,
@@ -178,22 +206,25 @@ class Probe {
   absl::Status TryGeneration() {
     const auto dialect = MakeDialect(facts_);
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
-                         tokenizer_.Encode("1 + 1 ="));
+                         tokenizer_->Encode("1 + 1 ="));
     const GenerationCall call{
         .prompt = prompt, .max_tokens = 1, .sampling = {.temperature = 0}};
     const DialectCall request = dialect->Generate(call);
     ESP_ASSIGN_OR_RETURN(const HttpReply reply,
-                         connection_.Post(request.path, request.body));
+                         Send(request.path, request.body));
     if (reply.status != 200) {
-      return absl::UnimplementedError(absl::StrCat(
-          url_, request.path, " answered ", reply.status,
-          " to a request of one token: ", reply.body.substr(0, 300)));
+      return absl::UnimplementedError(
+          absl::StrCat(url_, request.path, " answered ", reply.status,
+                       " to a request of one token: ",
+                       ServerMessage(reply.body, http_.key)));
     }
     const auto read = dialect->ReadGeneration(reply.body, call);
-    if (!read.ok() || read->samples[0].tokens.empty()) {
+    if (!read.ok() || read->samples[0].tokens.empty() ||
+        std::isnan(read->samples[0].logprobs[0])) {
       return absl::UnimplementedError(absl::StrCat(
           url_, request.path, ": ",
-          read.ok() ? "the reply has no token" : read.status().message(),
+          read.ok() ? "the reply has no token or no log-prob"
+                    : read.status().message(),
           "; expected token ids and log-probs, which a search needs"));
     }
     return absl::OkStatus();
@@ -201,7 +232,8 @@ class Probe {
 
   const std::string url_;
   const std::string name_;
-  const Tokenizer& tokenizer_;
+  const Tokenizer* tokenizer_;
+  const HttpOptions http_;
   HttpConnection connection_;
   ServerFacts facts_;
   std::string last_;  // the last reply, for messages
@@ -213,7 +245,13 @@ absl::StatusOr<ServerFacts> ProbeServer(const Endpoint& endpoint,
                                         const std::string& name,
                                         const Tokenizer& tokenizer,
                                         const HttpOptions& http) {
-  return Probe(endpoint, name, tokenizer, http).Run();
+  return Probe(endpoint, name, &tokenizer, http).Run();
+}
+
+absl::StatusOr<ServerFacts> AskForModel(const Endpoint& endpoint,
+                                        const std::string& name,
+                                        const HttpOptions& http) {
+  return Probe(endpoint, name, nullptr, http).AskForModel();
 }
 
 }  // namespace espalier

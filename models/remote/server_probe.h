@@ -27,6 +27,11 @@ absl::StatusOr<ServerFacts> ProbeServer(const Endpoint& endpoint,
                                         const Tokenizer& tokenizer,
                                         const HttpOptions& http);
 
+// The kind of server and the model alone, without a tokenizer.
+absl::StatusOr<ServerFacts> AskForModel(const Endpoint& endpoint,
+                                        const std::string& name,
+                                        const HttpOptions& http);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_MODELS_REMOTE_SERVER_PROBE_H_

@@ -20,8 +20,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostSamples = 64;
-
 // [ln p, id, ...].
 absl::StatusOr<TokenLogprob> ReadPair(const json& pair,
                                       std::string_view field) {
@@ -74,7 +72,9 @@ absl::StatusOr<RemoteSample> ReadSample(const json& reply, bool keep_logprobs) {
 
 class SglangDialect : public Dialect {
  public:
-  int most_samples() const override { return kMostSamples; }
+  // With its deterministic inference switched on the server gives all samples
+  // of a request one seed.
+  int most_samples() const override { return 1; }
 
   DialectCall Generate(const GenerationCall& call) const override {
     const SamplingOptions& s = call.sampling;

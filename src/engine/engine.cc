@@ -33,6 +33,12 @@ class LocalEngine : public Engine {
       : options_(options), executor_(options.threads) {}
 
   absl::Status Load() {
+    if (!options_.tokenizer.empty() && !IsRemoteModel(options_.policy)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(options_.tokenizer,
+                       ": a tokenizer is named by --tokenizer, and the model ",
+                       options_.policy, " has its own; leave it out"));
+    }
     const LoadOptions load = {.device = options_.device,
                               .kv_bytes = options_.kv_bytes,
                               .weights = options_.weights,
@@ -50,6 +56,9 @@ class LocalEngine : public Engine {
     LoadOptions load_critic = load;
     load_critic.tokenizer = RewardFolder(options_);
     ESP_RETURN_IF_ERROR(LoadCritic(load_critic));
+    if (policy_.slots > 0) {
+      options_.live = std::min(options_.live, policy_.slots);
+    }
     ESP_ASSIGN_OR_RETURN(calibration_, FindCalibration(options_));
     if (calibration_) models_.calibration = &*calibration_;
     if (calibration_ && models_.scorer == nullptr &&
@@ -76,7 +85,7 @@ class LocalEngine : public Engine {
     }
     if (options_.critic.empty() ||
         (options_.critic == options_.policy && named.empty() &&
-         options_.reference.empty())) {
+         options_.reference.empty() && !IsRemoteModel(options_.critic))) {
       return absl::OkStatus();
     }
     ESP_ASSIGN_OR_RETURN(std::optional<RewardFormat> format,

@@ -24,6 +24,7 @@
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 #include "src/engine/load_calibration.h"
+#include "src/engine/load_model.h"
 #include "src/engine/load_reward_model.h"
 #include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
@@ -62,14 +63,13 @@ absl::StatusOr<std::string> HashFiles(const std::string& folder) {
 }
 
 // Includes the weight format: the same files at another precision are another
-// model. Of a model behind a server only the name is known.
+// model. A model behind a server is known by what the server says of it.
 absl::StatusOr<std::string> HashModel(const std::string& folder,
                                       const std::string& weights) {
   if (IsRemoteModel(folder)) {
     // The same model may be served from elsewhere when a run is resumed.
-    ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseRemoteModel(folder));
-    return absl::StrCat("server:",
-                        absl::Hex(StableHash(remote.name), absl::kZeroPad16));
+    ESP_ASSIGN_OR_RETURN(const std::string id, RemoteModelId(folder));
+    return absl::StrCat("server:", absl::Hex(StableHash(id), absl::kZeroPad16));
   }
   ESP_ASSIGN_OR_RETURN(std::string hash, HashFiles(folder));
   if (weights != "auto") absl::StrAppend(&hash, ":", weights);
@@ -199,6 +199,9 @@ class Round {
            .tokens = result.tokens},
           totals_);
     ++totals_.searched;
+    if (!result.status.ok() && totals_.first_error.empty()) {
+      totals_.first_error = std::string(result.status.message());
+    }
     if (hooks_.progress) hooks_.progress(totals_);
   }
 

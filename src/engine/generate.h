@@ -43,9 +43,10 @@ struct GenerateTotals {
   int64_t searched = 0;  // of done: ended by this call, not from a solution
   int64_t cached = 0;    // of done: answered from a solution
   int64_t failed = 0;
-  int64_t graded = 0;  // searches with a verdict, without cached ones
-  int64_t solved = 0;  // of graded
-  int64_t tokens = 0;  // sampled, in finished searches
+  std::string first_error = {};  // of the first search that failed in this call
+  int64_t graded = 0;            // searches with a verdict, without cached ones
+  int64_t solved = 0;            // of graded
+  int64_t tokens = 0;            // sampled, in finished searches
   bool stopped = false;
 };
 

@@ -2,9 +2,11 @@
 
 #include <cstdlib>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "models/remote/remote_backend.h"
+#include "models/remote/server_probe.h"
 #include "models/schedule/trunk_backend.h"
 
 namespace espalier {
@@ -19,6 +21,21 @@ absl::StatusOr<WeightChoice> ParseWeights(const std::string& name) {
   if (name == "int4") return WeightChoice::kInt4;
   return absl::InvalidArgumentError(absl::StrCat(
       "weights \"", name, "\": expected auto, fp32, bf16, int8 or int4"));
+}
+
+// The key for servers; "" if there is none.
+absl::StatusOr<std::string> ReadKey() {
+  const char* given = std::getenv("ESPALIER_API_KEY");
+  const std::string key(
+      absl::StripAsciiWhitespace(given == nullptr ? "" : given));
+  for (const char c : key) {
+    if (c > ' ' && c < 0x7f) continue;
+    return absl::InvalidArgumentError(
+        "the key in the environment variable ESPALIER_API_KEY has a blank, a "
+        "control character or a letter outside of ASCII; set it to the key "
+        "alone");
+  }
+  return key;
 }
 
 absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
@@ -39,15 +56,26 @@ absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
   }
   LoadedModel model;
   ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(options.tokenizer));
-  const char* key = std::getenv("ESPALIER_API_KEY");
+  ESP_ASSIGN_OR_RETURN(const std::string key, ReadKey());
   ESP_ASSIGN_OR_RETURN(
-      model.backend,
-      RemoteBackend::Connect(remote, *model.tokenizer,
-                             {.http = {.key = key == nullptr ? "" : key}}));
+      auto backend,
+      RemoteBackend::Connect(remote, *model.tokenizer, {.http = {.key = key}}));
+  model.slots =
+      backend->facts().slots * static_cast<int>(remote.servers.size());
+  model.backend = std::move(backend);
   return model;
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> RemoteModelId(const std::string& name) {
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseRemoteModel(name));
+  ESP_ASSIGN_OR_RETURN(const std::string key, ReadKey());
+  ESP_ASSIGN_OR_RETURN(
+      const ServerFacts facts,
+      AskForModel(remote.servers.front(), remote.name, {.key = key}));
+  return absl::StrCat(facts.model, " ", facts.weights);
+}
 
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
                                       const LoadOptions& options,

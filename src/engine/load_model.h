@@ -24,6 +24,9 @@ struct LoadedModel {
   std::unique_ptr<Trunk> trunk;  // null: the model is behind a server
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Backend> backend;
+  // Searches that a server continues at a time without losing what it has
+  // cached of others; 0: not limited.
+  int slots = 0;
 };
 
 struct LoadOptions {
@@ -44,6 +47,10 @@ struct LoadOptions {
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
                                       const LoadOptions& options,
                                       Executor& executor);
+
+// What tells the model behind a server from others: its name there, and what
+// the server says of its weights. Asks the first server.
+absl::StatusOr<std::string> RemoteModelId(const std::string& name);
 
 }  // namespace espalier
 

@@ -16,6 +16,7 @@
 #include "search/presets.h"
 #include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
+#include "src/eval/judges.h"
 #include "src/eval/pass_at_k.h"
 #include "src/eval/sweep.h"
 #include "tools/espalier/command.h"
@@ -241,6 +242,23 @@ absl::Status SetBudgets(EvalFlags& flags, const SetBlocks& set, Engine& engine,
   return absl::OkStatus();
 }
 
+// Refuses methods that the models cannot serve before anything is measured.
+absl::Status CheckModels(const EvalFlags& flags, Engine& engine,
+                         const PromptedTask& put) {
+  ConstantReward constant;
+  RunHooks hooks{.verifier = put.verifier->ForSearch()};
+  if (flags.sweep.reward != RewardSource::kModel) hooks.reward = &constant;
+  FlagErrors errors;
+  for (const std::string& method : flags.sweep.methods) {
+    SearchOptions search = flags.sweep.search;
+    search.method = method;
+    search.max_tokens = 1;
+    errors.AddAsIs(engine.SolveAll({}, *put.task, search, hooks,
+                                   [](size_t, const SearchResult&) {}));
+  }
+  return errors.Status();
+}
+
 absl::Status RunEval(EvalFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   ESP_ASSIGN_OR_RETURN(SetBlocks set, SetBlocks::Open(flags.set));
@@ -260,6 +278,7 @@ absl::Status RunEval(EvalFlags& flags) {
   ESP_RETURN_IF_ERROR(set.KeepJudged(*put.verifier));
   ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
   flags.sweep.stop = &StopRequested();
+  ESP_RETURN_IF_ERROR(CheckModels(flags, *engine, put));
   ESP_RETURN_IF_ERROR(SetBudgets(flags, set, *engine, *put.task));
   const int64_t all = set.count() *
                       static_cast<int64_t>(flags.sweep.methods.size() *

@@ -139,6 +139,10 @@ std::string TotalsText(const GenerateTotals& totals) {
   }
   if (totals.failed > 0)
     absl::StrAppendFormat(&text, ", %d failed", totals.failed);
+  if (!totals.first_error.empty()) {
+    absl::StrAppend(&text, "; the first because ",
+                    Printable(totals.first_error));
+  }
   return text;
 }
 
@@ -293,9 +297,9 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   StopRequested();
   std::unique_ptr<RunDb> db;
   int64_t run_id = 0;
-  ESP_RETURN_IF_ERROR(SetResponseTokens(flags, *engine, set, put, models));
   ESP_RETURN_IF_ERROR(
       CheckGenerate(*engine, *put.task, *put.verifier, flags.generate));
+  ESP_RETURN_IF_ERROR(SetResponseTokens(flags, *engine, set, put, models));
   ShortBudget budget(flags.generate.search);
   for (const GradedProblem& graded : set.problems) budget.Add(graded.problem);
   PrintNote("generate", budget);
@@ -335,9 +339,18 @@ absl::Status RunGenerate(GenerateFlags& flags) {
     }
     progress.SetNote(note);
   };
-  ESP_ASSIGN_OR_RETURN(const GenerateTotals totals,
-                       Generate(*engine, *db, run_id, set, flags.generate,
-                                {&StopRequested(), show}));
+  const absl::StatusOr<GenerateTotals> generated = Generate(
+      *engine, *db, run_id, set, flags.generate, {&StopRequested(), show});
+  if (absl::IsUnavailable(generated.status()) ||
+      absl::IsUnauthenticated(generated.status())) {
+    return absl::Status(
+        generated.status().code(),
+        absl::StrCat(generated.status().message(),
+                     "; what was searched is kept, and the same command with "
+                     "--resume continues from here"));
+  }
+  if (!generated.ok()) return generated.status();
+  const GenerateTotals& totals = *generated;
   show(totals);  // even if there was nothing left to search
   progress.Finish();
   ESP_RETURN_IF_ERROR(

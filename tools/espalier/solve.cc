@@ -468,6 +468,20 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
   ESP_ASSIGN_OR_RETURN(const auto engine, group.models.Load());
   SearchOptions search = flags.search;
   const Task& task = *group.put.task;
+  const Verifier& verifier = *group.put.verifier;
+  RunHooks hooks{.verifier = verifier.ForSearch(),
+                 .stop = &StopRequested(),
+                 .background_checks = verifier.slow()};
+  std::optional<VerifierReward> reward;
+  if (flags.verifier_reward) {
+    ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(verifier));
+    hooks.reward = &*reward;
+  }
+  // A method that the models cannot serve, before anything is measured.
+  if (search.max_tokens == 0) search.max_tokens = 1;
+  ESP_RETURN_IF_ERROR(engine->SolveAll({}, task, search, hooks,
+                                       [](size_t, const SearchResult&) {}));
+  search.max_tokens = flags.search.max_tokens;
   if (!flags.budget) {
     ESP_ASSIGN_OR_RETURN(
         search.max_tokens,
@@ -481,15 +495,6 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
     PrintNote("solve", budget);
   }
   search.keep_tree = flags.show_tree;
-  const Verifier& verifier = *group.put.verifier;
-  RunHooks hooks{.verifier = verifier.ForSearch(),
-                 .stop = &StopRequested(),
-                 .background_checks = verifier.slow()};
-  std::optional<VerifierReward> reward;
-  if (flags.verifier_reward) {
-    ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(verifier));
-    hooks.reward = &*reward;
-  }
   LiveView view(problems.size());
   if (flags.watch) {
     hooks.on_progress = [&](size_t i, const SearchSnapshot& shot) {

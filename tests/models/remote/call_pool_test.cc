@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <functional>
@@ -64,8 +67,8 @@ CallPoolOptions Quick() {
 
 class Calls {
  public:
-  explicit Calls(std::vector<Endpoint> servers, CallPoolOptions options = Quick(),
-                 HttpOptions http = {})
+  explicit Calls(std::vector<Endpoint> servers,
+                 CallPoolOptions options = Quick(), HttpOptions http = {})
       : pool_(std::move(servers), http, options) {}
 
   // The replies and errors of `count` calls, by their ids.
@@ -107,8 +110,15 @@ void Answer(httplib::Response& response, int status, const std::string& body) {
 
 // A port where nothing listens.
 Endpoint Nobody() {
-  httplib::Server server;
-  return {.host = "127.0.0.1", .port = server.bind_to_any_port("127.0.0.1")};
+  const int fd = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  bind(fd, reinterpret_cast<sockaddr*>(&address), size);
+  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  close(fd);
+  return {.host = "127.0.0.1", .port = ntohs(address.sin_port)};
 }
 
 TEST(CallPool, EveryCallIsAnsweredOnce) {
@@ -209,7 +219,8 @@ TEST(CallPool, ManyCallsAreInFlight) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     Answer(r, 200, "fine");
   });
-  Calls calls({server.endpoint()}, {.first_in_flight = 8, .most_in_flight = 16});
+  Calls calls({server.endpoint()},
+              {.first_in_flight = 8, .most_in_flight = 16});
   calls.Run(100);
   EXPECT_GE(server.most(), 4);
   EXPECT_LE(server.most(), 16);
@@ -257,8 +268,10 @@ TEST(CallPool, EndsWithCallsInFlight) {
   {
     CallPool pool({server.endpoint()}, {}, {});
     for (uint64_t id = 1; id <= 8; ++id) {
-      pool.Start({.id = id, .path = "/x", .body = "{}",
-                  .read = [](const auto&) { return absl::OkStatus(); }});
+      pool.Start(
+          {.id = id, .path = "/x", .body = "{}", .read = [](const auto&) {
+             return absl::OkStatus();
+           }});
     }
     while (server.requests() < 4) std::this_thread::yield();
   }

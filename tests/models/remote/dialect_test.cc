@@ -50,7 +50,8 @@ TEST(LlamaServerDialect, AsksForIdsAndPlainLogprobs) {
   EXPECT_EQ(body["samplers"][1], "temperature");
 }
 
-// The entries of a stop's tokens, and of tokens inside a character, are missing.
+// The entries of a stop's tokens, and of tokens inside a character, are
+// missing.
 TEST(LlamaServerDialect, MatchesLogprobsWithTokensById) {
   const auto dialect = Of(ServerKind::kLlamaServer);
   const std::string reply = R"({"content":"ab","tokens":[4,4,6,2],
@@ -164,7 +165,8 @@ TEST(SglangDialect, LeavesLogprobsOfOtherTemperaturesUnknown) {
   const std::string end = R"({"text":"a","meta_info":{"prompt_tokens":3,
     "finish_reason":{"type":"stop","matched":11},
     "output_token_logprobs":[[-0.5,11,null]]}})";
-  const auto read = dialect->ReadGeneration("[" + one + "," + end + "]", Call(2));
+  const auto read =
+      dialect->ReadGeneration("[" + one + "," + end + "]", Call(2));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->samples[0].tokens, std::vector<int32_t>({4, 2}));
   EXPECT_EQ(read->samples[0].logprobs, std::vector<float>({-0.5f, -0.25f}));
@@ -199,10 +201,11 @@ TEST(Dialects, DamagedRepliesGiveErrorsOrValues) {
           "input_token_logprobs":[[null,5],[-1,7],[-2,9]],
           "output_top_logprobs":[[[-1,4]]]}})"};
   RandomStream rng(StreamKey(1, 2, 3, Purpose::kTest));
-  const std::string parts[] = {"null", "-1", "[]", "{}", "\"\"", "1e999",
-                               "99999999999999999999", "[null]", "true"};
-  for (const ServerKind kind : {ServerKind::kLlamaServer, ServerKind::kVllm,
-                                ServerKind::kSglang}) {
+  const std::string parts[] = {
+      "null",   "-1",  "[]", "{}", "\"\"", "1e999", "99999999999999999999",
+      "[null]", "true"};
+  for (const ServerKind kind :
+       {ServerKind::kLlamaServer, ServerKind::kVllm, ServerKind::kSglang}) {
     const auto dialect = Of(kind);
     for (int i = 0; i < 3000; ++i) {
       std::string text = replies[rng.Below(3)];

@@ -10,18 +10,17 @@ namespace {
 TEST(Endpoint, ReadsUrlsAndNames) {
   const auto one = ParseRemoteModel("http://localhost:8080");
   ASSERT_TRUE(one.ok()) << one.status();
-  EXPECT_EQ(one->servers, std::vector<Endpoint>(
-                              {{.host = "localhost", .port = 8080}}));
+  EXPECT_EQ(one->servers,
+            std::vector<Endpoint>({{.host = "localhost", .port = 8080}}));
   EXPECT_EQ(one->name, "");
   const auto several = ParseRemoteModel(
       "https://a.example/proxy/v1/,http://[::1]:99#org/model#2");
   ASSERT_TRUE(several.ok()) << several.status();
-  EXPECT_EQ(several->servers,
-            std::vector<Endpoint>({{.https = true,
-                                    .host = "a.example",
-                                    .port = 443,
-                                    .path = "/proxy"},
-                                   {.host = "::1", .port = 99}}));
+  EXPECT_EQ(
+      several->servers,
+      std::vector<Endpoint>(
+          {{.https = true, .host = "a.example", .port = 443, .path = "/proxy"},
+           {.host = "::1", .port = 99}}));
   EXPECT_EQ(several->name, "org/model#2");
   EXPECT_EQ(several->servers[0].Url(), "https://a.example:443/proxy");
   EXPECT_EQ(several->servers[1].Url(), "http://[::1]:99");
@@ -38,8 +37,9 @@ TEST(Endpoint, TellsModelsBehindServersFromFolders) {
 TEST(Endpoint, RefusesWhatIsNoUrl) {
   for (const char* text :
        {"http://", "http:///v1", "http://:80", "http://a:0", "http://a:65536",
-        "http://a:x", "http://a:80,", "http://a#", "http://[::1", "http://[::1]x",
-        "http://a b", "http://a/\x01", "a,http://b", "http://a:", ""}) {
+        "http://a:x", "http://a:80,", "http://a#", "http://[::1",
+        "http://[::1]x", "http://a b", "http://a/\x01", "a,http://b",
+        "http://a:", ""}) {
     EXPECT_FALSE(ParseRemoteModel(text).ok()) << text;
   }
 }
