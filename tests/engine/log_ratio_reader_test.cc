@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/schedule/trunk_backend.h"
 #include "src/engine/load_reward_model.h"
 #include "tests/engine/judge_steps.h"
 #include "tests/engine/reward_trees.h"
@@ -20,6 +21,10 @@
 
 namespace espalier {
 namespace {
+
+const TrunkBackend& TrunkOf(const LoadedModel& model) {
+  return dynamic_cast<const TrunkBackend&>(*model.backend);
+}
 
 constexpr char kQuestion[] = "What is 17 + 25, and is it even?";
 
@@ -236,12 +241,12 @@ TEST(LogRatioReaderTest, SequencesAreReleased) {
     ASSERT_FALSE(parts.empty());
     reader->Cancel();
     ASSERT_TRUE(Judge(*reader, tree, {14}).status.ok());
-    EXPECT_GT(models.loaded.model.backend->sequences().live(), 0);
+    EXPECT_GT(TrunkOf(models.loaded.model).sequences().live(), 0);
   }
   for (const LoadedModel* one :
        {&models.loaded.model, &models.loaded.reference}) {
-    EXPECT_EQ(one->backend->sequences().live(), 0);
-    EXPECT_EQ(one->backend->pool().used(), 0);
+    EXPECT_EQ(TrunkOf(*one).sequences().live(), 0);
+    EXPECT_EQ(TrunkOf(*one).pool().used(), 0);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
+#include "models/schedule/trunk_backend.h"
 #include "src/engine/load_reward_model.h"
 #include "tests/engine/reward_trees.h"
 #include "tests/models/testing/published_reward.h"
@@ -41,7 +42,9 @@ struct TestModel {
     EXPECT_TRUE(reader.ok()) << reader.status();
     return *std::move(reader);
   }
-  TrunkBackend& backend() { return *loaded.model.backend; }
+  TrunkBackend& backend() {
+    return dynamic_cast<TrunkBackend&>(*loaded.model.backend);
+  }
   // Reads what the scores of `nodes` need.
   void Read(RewardReader& reader, const Tree& tree,
             const std::vector<NodeId>& nodes) {
