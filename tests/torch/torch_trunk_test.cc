@@ -243,7 +243,7 @@ Texts GreedyTexts(const std::string& path, const LoadOptions& options) {
   Executor executor(2);
   auto loaded = LoadModel(path, options, executor);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
-  TrunkBackend& backend = *loaded->backend;
+  Backend& backend = *loaded->backend;
   RequestId id = 0;
   for (int i = 0; i < 12; ++i) {
     const auto prompt = *loaded->tokenizer->Encode(
