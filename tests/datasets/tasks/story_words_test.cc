@@ -22,13 +22,14 @@ TEST(StoryWords, StoriesOfTheGeneratorStayAsTheyAre) {
 }
 
 TEST(StoryWords, OtherWordsBecomeTheGenerators) {
-  EXPECT_EQ(InStoryWords("Rosa has thirty badges. She hands five badges to her "
-                         "brother. Then she has twice as many. She splits the "
-                         "pile into five equal parts and keeps one. How many "
-                         "badges has Rosa got now?"),
-            "Ann has 30 shells. She loses 5 shells. Then she has twice as many. "
-            "She makes five equal piles and keeps one. How many shells does Ann "
-            "have now?");
+  EXPECT_EQ(
+      InStoryWords("Rosa has thirty badges. She hands five badges to her "
+                   "brother. Then she has twice as many. She splits the "
+                   "pile into five equal parts and keeps one. How many "
+                   "badges has Rosa got now?"),
+      "Ann has 30 shells. She loses 5 shells. Then she has twice as many. "
+      "She makes five equal piles and keeps one. How many shells does Ann "
+      "have now?");
   EXPECT_EQ(InStoryWords("Max owns 30 stones. He discards 4 stones. How many "
                          "stones does Max have now?"),
             "Max has 30 stones. He loses 4 stones. How many stones does Max "
