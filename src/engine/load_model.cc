@@ -3,7 +3,9 @@
 #include <cstdlib>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/foreign.h"
 #include "base/status_macros.h"
 #include "models/remote/remote_backend.h"
 #include "models/remote/server_probe.h"
@@ -40,6 +42,11 @@ absl::StatusOr<std::string> ReadKey() {
 
 absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
                                          const LoadOptions& options) {
+  if (absl::StrContains(name, "huggingface.co/")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": this is a page of the Hugging Face hub, not a ",
+                     "server", ForeignName(name, Wanted::kModel)));
+  }
   ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseRemoteModel(name));
   if (options.tokenizer.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(

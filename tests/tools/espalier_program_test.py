@@ -90,7 +90,7 @@ class WrongInputTest(ProgramTest):
             self.refused(run("solve", STORY, "--model", name),
                          "hf download meta-llama/Llama-3.2-1B")
         self.refused(run("solve", STORY, "--model", "https://a.org/model"),
-                     "URLs are not supported")
+                     "server", "--tokenizer")
 
     def test_folder_without_a_model(self):
         self.refused(run("solve", STORY, "--model", self.folder),
