@@ -334,6 +334,37 @@ class RunTest(ServersTest):
         self.until(lambda: server.seen.cancelled == server.seen.calls, 5)
 
 
+class TextTest(ServersTest):
+
+    def test_complete_and_score_read_servers(self):
+        """Greedy tokens, and log-probs of a given text, as the model has
+        them."""
+        for kind in KINDS:
+            server = self.serve(kind)
+            where = ("--model", server.url, "--tokenizer", STORIES)
+            done = run("complete", *where, "--text", "Ann has 3 shells.\n",
+                       "--temperature", "0", "--max-tokens", "8", "--json",
+                       env=environment())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            written = json.loads(done.stdout)
+            model = server.model
+            tokens = model.bpe.encode("Ann has 3 shells.\n")
+            for token, logprob in zip(written["tokens"], written["logprobs"],
+                                      strict=True):
+                best = model.top(tokens, 1)[0]
+                self.assertEqual(token, best[1])
+                self.assertAlmostEqual(logprob, best[0], places=3)
+                tokens.append(token)
+            done = run("score", *where, "--text", "a 3+4=7\n= 7\n", "--json",
+                       env=environment())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ids = model.bpe.encode("a 3+4=7\n= 7\n")
+            expected = sum(model.logprob(ids[:i], ids[i])
+                           for i in range(1, len(ids)))
+            self.assertAlmostEqual(json.loads(done.stdout)["logprob"], expected,
+                                   places=2)
+
+
 class GuideTest(ServersTest):
 
     def test_commands_of_the_guide(self):

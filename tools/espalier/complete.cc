@@ -12,6 +12,7 @@
 #include "models/prompt/encode_prompt.h"
 #include "models/prompt/find_template.h"
 #include "models/prompt/streamed_text.h"
+#include "models/remote/endpoint.h"
 #include "models/sampling/sampler.h"
 #include "nlohmann/json.hpp"
 #include "src/engine/load_model.h"
@@ -26,6 +27,7 @@ namespace {
 
 struct CompleteFlags : MachineFlags {
   std::string model;
+  std::string tokenizer;
   std::optional<std::string> text;
   std::string file;
   bool control_tokens = false;
@@ -64,8 +66,10 @@ absl::StatusOr<std::vector<int32_t>> ReadPromptTokens(
   ESP_ASSIGN_OR_RETURN(std::string text, ReadTextInput(flags.text, flags.file));
   bool control_tokens = flags.control_tokens;
   if (flags.chat) {
-    ESP_ASSIGN_OR_RETURN(const ChatTemplate chat,
-                         FindTemplate(flags.model, flags.chat_template));
+    ESP_ASSIGN_OR_RETURN(
+        const ChatTemplate chat,
+        FindTemplate(IsRemoteModel(flags.model) ? flags.tokenizer : flags.model,
+                     flags.chat_template));
     std::vector<ChatMessage> messages;
     if (flags.system) messages.push_back({ChatRole::kSystem, *flags.system});
     messages.push_back({ChatRole::kUser, std::move(text)});
@@ -225,7 +229,8 @@ absl::Status RunComplete(const CompleteFlags& flags) {
                        LoadModel(flags.model,
                                  {.device = flags.device,
                                   .kv_bytes = int64_t{flags.kv_mib} << 20,
-                                  .weights = flags.weights},
+                                  .weights = flags.weights,
+                                  .tokenizer = flags.tokenizer},
                                  executor));
   ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
                        ReadPromptTokens(flags, *model.tokenizer));
@@ -315,8 +320,12 @@ void AddComplete(CLI::App& app, RunFunction& run) {
       "length,\n"
       "interrupted).\n");
   app.add_option("--model", flags->model,
-                 "Checkpoint: a Hugging Face folder or a GGUF file")
+                 "Checkpoint: a Hugging Face folder or a GGUF file; or a model "
+                 "behind a server, as URL or URL#NAME")
       ->required();
+  app.add_option("--tokenizer", flags->tokenizer,
+                 "Folder or GGUF file with the tokenizer of a --model behind a "
+                 "server");
   CLI::Option* text =
       app.add_option("--text", flags->text, "The prompt itself");
   app.add_option(

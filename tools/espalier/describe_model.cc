@@ -16,6 +16,7 @@
 #include "models/checkpoint/tensor_source.h"
 #include "models/checkpoint/trunk_config_json.h"
 #include "models/prompt/find_template.h"
+#include "models/remote/endpoint.h"
 #include "models/reward/reward_format.h"
 #include "models/reward/step_layout.h"
 #include "models/tokenizer/tokenizer.h"
@@ -144,6 +145,12 @@ absl::Status AddCalibration(const std::string& path, std::string& text) {
 
 absl::StatusOr<std::string> DescribeModel(const std::string& path,
                                           const std::string& reward_format) {
+  if (IsRemoteModel(path)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path,
+        ": doctor reads checkpoints; a model behind a server is asked "
+        "what it is at the start of each command that uses it"));
+  }
   std::string text;
   AddLine(text, "model", path);
   const auto whole = TensorSource::Open(path);

@@ -22,6 +22,7 @@ namespace {
 
 struct ScoreFlags : MachineFlags {
   std::string model;
+  std::string tokenizer;
   std::optional<std::string> text;
   std::string file;
   bool control_tokens = false;
@@ -72,7 +73,8 @@ absl::Status RunScore(const ScoreFlags& flags) {
                        LoadModel(flags.model,
                                  {.device = flags.device,
                                   .kv_bytes = int64_t{flags.kv_mib} << 20,
-                                  .weights = flags.weights},
+                                  .weights = flags.weights,
+                                  .tokenizer = flags.tokenizer},
                                  executor));
   ESP_ASSIGN_OR_RETURN(const std::string text,
                        ReadTextInput(flags.text, flags.file));
@@ -115,8 +117,12 @@ void AddScore(CLI::App& app, RunFunction& run) {
       "(token, text, logprob), scored, logprob (their sum), perplexity,\n"
       "bits_per_byte, seconds, tokens_per_s.\n");
   app.add_option("--model", flags->model,
-                 "Checkpoint: a Hugging Face folder or a GGUF file")
+                 "Checkpoint: a Hugging Face folder or a GGUF file; or a model "
+                 "behind a server, as URL or URL#NAME")
       ->required();
+  app.add_option("--tokenizer", flags->tokenizer,
+                 "Folder or GGUF file with the tokenizer of a --model behind a "
+                 "server");
   CLI::Option* text = app.add_option("--text", flags->text, "The text itself");
   app.add_option(
          "--file", flags->file,
