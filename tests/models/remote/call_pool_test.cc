@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/mutex.h"
 
 namespace espalier {
 namespace {
@@ -31,7 +32,10 @@ class TestServer {
   explicit TestServer(Handler handler) : handler_(std::move(handler)) {
     http_.Post("/x", [this](const httplib::Request& request,
                             httplib::Response& response) {
-      key_ = request.get_header_value("Authorization");
+      {
+        MutexLock lock(mutex_);
+        key_ = request.get_header_value("Authorization");
+      }
       const int now = ++busy_;
       most_ = std::max(most_.load(), now);
       handler_(requests_++, response);
@@ -50,14 +54,18 @@ class TestServer {
   Endpoint endpoint() const { return {.host = "127.0.0.1", .port = port_}; }
   int requests() const { return requests_; }
   int most() const { return most_; }
-  const std::string& key() const { return key_; }
+  std::string key() const {
+    MutexLock lock(mutex_);
+    return key_;
+  }
 
  private:
   Handler handler_;
   httplib::Server http_;
   int port_ = 0;
   std::atomic<int> requests_ = 0, busy_ = 0, most_ = 0;
-  std::string key_;
+  mutable Mutex mutex_;
+  std::string key_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 
