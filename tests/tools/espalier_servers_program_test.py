@@ -182,7 +182,7 @@ class RunTest(ServersTest):
         self.until(lambda: server.seen.calls > 1.5 * calls)
         server.faults.retry_after = 3600
         server.faults.busy = FOR_EVER
-        said, errors = process.communicate(timeout=30)
+        said, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 1, said + errors)
         self.assertIn(server.url, errors)
         self.assertIn("429", errors)
@@ -224,9 +224,9 @@ class RunTest(ServersTest):
         self.assertIsNone(process.poll(), "it waits for the server")
         start = time.monotonic()
         process.send_signal(signal.SIGINT)
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 130, said + errors)
-        self.assertLess(time.monotonic() - start, 5)
+        self.assertLess(time.monotonic() - start, 40)
         self.assertIn("--resume", errors)
         server.faults.latency = 0
         server.start()
@@ -248,7 +248,7 @@ class RunTest(ServersTest):
                 silent.accept()
                 process.send_signal(signal.SIGINT)
                 with self.subTest(command):
-                    process.communicate(timeout=8)
+                    process.communicate(timeout=60)
                     self.assertNotEqual(process.returncode, 0)
         self.assertFalse(os.path.exists(self.path("run.db")))
 
@@ -260,7 +260,7 @@ class RunTest(ServersTest):
         server.close()
         time.sleep(0.6)
         server.start()
-        said, errors = process.communicate(timeout=60)
+        said, errors = process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0, said + errors)
         self.assertEqual(self.searches("run.db"), self.searches("whole.db"))
 
@@ -329,9 +329,9 @@ class RunTest(ServersTest):
         start = time.monotonic()
         done = self.ask("solve", server, "--search", "greedy", "--max-seconds",
                         "1", limit=1)
-        self.assertLess(time.monotonic() - start, 6, done.stderr)
+        self.assertLess(time.monotonic() - start, 18, done.stderr)
         self.assertGreater(server.seen.calls, 0)
-        self.until(lambda: server.seen.cancelled == server.seen.calls, 5)
+        self.until(lambda: server.seen.cancelled == server.seen.calls, 30)
 
 
 class TextTest(ServersTest):
