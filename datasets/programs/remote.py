@@ -430,6 +430,20 @@ def only_of_plain_values(name, method):
 CHANGING = frozenset(("__setitem__", "__delitem__", "__enter__", "__exit__"))
 
 
+def take_items(take, most):
+    """Up to `most` of what take() gives; whether that was all of it; and the
+    error that ended it otherwise."""
+    items = []
+    for _ in range(most):
+        try:
+            items.append(take())
+        except StopIteration:
+            return items, True, None
+        except Exception as error:
+            return items, False, error
+    return items, False, None
+
+
 class View:
     """What an object showed of itself since tests last did anything that may
     change the program's objects: how long it says it is, and what a walk found.
@@ -457,17 +471,9 @@ class View:
     def read_ahead(self):
         """Takes at least as many items as were taken before, for where a walk
         stops shows what the tests look for."""
-        for _ in range(max(READ_AHEAD, len(self.items))):
-            try:
-                self.items.append(next(self.source))
-            except StopIteration:
-                self.done = True
-                break
-            except Ended:
-                raise
-            except Exception as error:
-                self.error = error
-                break
+        items, self.done, self.error = take_items(
+            lambda: next(self.source), max(READ_AHEAD, len(self.items)))
+        self.items += items
         self.check()
 
 
@@ -529,18 +535,8 @@ class Stream:
         return the_solution.call("method", self.number, "__next__", (), {})
 
     def read_ahead(self):
-        items = []
-        for _ in range(max(READ_AHEAD, self.taken)):
-            try:
-                items.append(self.take())
-            except StopIteration:
-                self.done = True
-                break
-            except Ended:
-                raise
-            except Exception as error:
-                self.error = error
-                break
+        items, self.done, self.error = take_items(
+            self.take, max(READ_AHEAD, self.taken))
         self.taken += len(items)
         self.items = items[::-1]
 
