@@ -46,7 +46,7 @@ set(ESPALIER_COMMON_HEADERS <algorithm> <cmath> <functional> <memory>
   <optional> <string> <string_view> <utility> <vector>
   <absl/container/flat_hash_map.h> <absl/status/statusor.h>
   <absl/strings/str_cat.h> <absl/types/span.h>)
-set(ESPALIER_JSON_LAYERS datasets trace models engine eval)
+set(ESPALIER_JSON_LAYERS datasets trace models engine serve eval)
 
 # For a build that is made once and run: compiles sources of these layers and of
 # the commands several at a time, which takes less than half as long. File-local
@@ -120,7 +120,7 @@ set(ESPALIER_NOT_FUZZED src/trace/labels src/trace/replay
 list(JOIN ESPALIER_FUZZED "|" ESPALIER_FUZZED)
 list(JOIN ESPALIER_NOT_FUZZED "|" ESPALIER_NOT_FUZZED)
 
-set(ESPALIER_LAYER_ORDER base search datasets trace models engine eval torch learn zoo all)
+set(ESPALIER_LAYER_ORDER base search datasets trace models engine serve eval torch learn zoo all)
 list(FIND ESPALIER_LAYER_ORDER "${ESPALIER_LAYERS}" ESPALIER_LAYER_LIMIT)
 if(ESPALIER_LAYER_LIMIT LESS 0)
   message(FATAL_ERROR "ESPALIER_LAYERS=${ESPALIER_LAYERS}: expected one of "
@@ -289,7 +289,7 @@ endfunction()
 
 # Sets `out` to TRUE if programs can be built.
 function(espalier_have_programs out)
-  espalier_have(ready models engine eval)
+  espalier_have(ready models engine serve eval)
   if(ready AND ESPALIER_LAYERS STREQUAL "all")
     set(${out} TRUE PARENT_SCOPE)
   else()

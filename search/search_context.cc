@@ -113,6 +113,10 @@ uint64_t SearchContext::Issue(SearchRequest request) {
 Awaiting<Expansion> SearchContext::Expand(NodeId node, ExpandOptions options,
                                           ModelRole by) {
   ESP_CHECK(options.n >= 1 && node < tree_.size());
+  const int64_t room =
+      budget_.longest_response - int64_t{tree_.step(node).path_tokens};
+  options.max_tokens =
+      static_cast<int>(std::clamp<int64_t>(room, 0, options.max_tokens));
   const bool possible = !tree_[node].terminal() && !tree_[node].truncated() &&
                         tree_.step(node).depth < format().max_steps &&
                         options.max_tokens >= 1 &&

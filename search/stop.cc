@@ -163,6 +163,7 @@ SearchBudget BudgetOf(const SearchOptions& options, const Problem& problem) {
           .nodes = limit(options.max_nodes),
           .bytes = limit(options.max_bytes),
           .verdict_tokens = limit(options.max_verdict_tokens),
+          .longest_response = limit(options.max_response_tokens),
           .response_tokens = static_cast<int64_t>(std::min(takes, kLongest))};
 }
 

@@ -189,6 +189,8 @@ struct SearchBudget {
   int64_t bytes = kNoLimit;
   // Written by a reward model that generates its verdicts.
   int64_t verdict_tokens = kNoLimit;
+  // Of one response.
+  int64_t longest_response = kNoLimit;
   // Expected tokens of a response, if known before the search.
   int64_t response_tokens = 0;  // 0: unknown
 };

@@ -27,14 +27,15 @@ import sys
 # path.
 LAYERS = [
     "include/espalier", "base", "search", "datasets", "src/trace",
-    "models", "src/engine", "src/eval", "src/learn", "tools",
+    "models", "src/engine", "src/serve", "src/eval", "src/learn", "tools",
 ]
 # The layer that tests/X and bench/X belong to; they include what it may.
 MIRRORS = {
     "base": "base", "search": "search", "datasets": "datasets",
     "trace": "src/trace", "models": "models", "fuzz": "models",
     "torch": "src/learn", "zoo": "tools", "engine": "src/engine",
-    "learn": "src/learn", "eval": "src/eval", "tools": "tools",
+    "learn": "src/learn", "serve": "src/serve", "eval": "src/eval",
+    "tools": "tools",
 }
 TORCH_FOLDERS = [
     "models/differentiable", "models/torch_executor", "src/learn",

@@ -31,6 +31,7 @@
 namespace espalier {
 
 struct EngineOptions;  // espalier/engine_options.h
+class SearchSource;    // espalier/search_source.h
 
 // Totals since the engine was created.
 struct EngineStats {
@@ -66,6 +67,12 @@ class Engine {
       absl::Span<const Problem> problems, const Task& task,
       const SearchOptions& options, const RunHooks& hooks,
       const std::function<void(size_t, SearchResult)>& on_done) = 0;
+
+  // Runs the searches of `source` until there are none any more, as many at a
+  // time as the engine allows; the others wait in the source. A search that
+  // cannot run, or whose model's server is gone, ends with its error, and the
+  // others go on. With the same seed a search gives the same answer as alone.
+  virtual void Serve(SearchSource& source);
 
   SearchResult Solve(const Problem& problem, const Task& task,
                      const SearchOptions& options, const RunHooks& hooks = {});

@@ -23,6 +23,9 @@ struct SearchOptions {
   // Written by a reward model that generates its verdicts. Never exceeded.
   int64_t max_verdict_tokens = 0;
   double max_seconds = 0;  // only ends a search, never changes its course
+  // Of one response; a longer one is left unfinished. 0: as long as the task's
+  // format and the model's context allow.
+  int64_t max_response_tokens = 0;
   // Expected length of a response in tokens: a constant plus a term per byte of
   // the question. While a search has no answer, it holds back the tokens that
   // it needs to finish its best response. Both 0: unknown; a quarter of

@@ -8,11 +8,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/error_list.h"
 #include "base/executor.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "espalier/engine_options.h"
+#include "espalier/search_source.h"
 #include "models/remote/endpoint.h"
 #include "models/tokenizer/same_tokens.h"
 #include "search/algorithm.h"
@@ -26,6 +28,42 @@
 namespace espalier {
 
 namespace {
+
+// A search that came from a SearchSource, with all that it refers to.
+class ServedJob {
+ public:
+  // `models`: number of policy models.
+  static absl::StatusOr<std::shared_ptr<const RunnerJob>> Create(
+      std::shared_ptr<SearchJob> job, bool has_reward, int models) {
+    ESP_CHECK(job->task != nullptr && job->hooks.recorder == nullptr);
+    ESP_RETURN_IF_ERROR(
+        CheckSearch(job->options, job->hooks.grade != nullptr, models));
+    if (job->options.method == "auto") {
+      job->options.method = AutoMethod(job->options.max_tokens, has_reward);
+    }
+    auto served = std::make_shared<ServedJob>();
+    ESP_ASSIGN_OR_RETURN(served->algorithm_,
+                         MakeAlgorithm(job->options.method));
+    served->job_ = std::move(job);
+    SearchJob& own = *served->job_;
+    served->runner_job_ = {
+        .problems = absl::MakeConstSpan(&own.problem, 1),
+        .task = own.task.get(),
+        .algorithm = served->algorithm_.get(),
+        .options = &own.options,
+        .hooks = &own.hooks,
+        .on_done = [served = served.get()](size_t, SearchResult result) {
+          result.configuration = CanonicalMethod(*served->algorithm_);
+          served->job_->on_done(std::move(result));
+        }};
+    return std::shared_ptr<const RunnerJob>(served, &served->runner_job_);
+  }
+
+ private:
+  std::shared_ptr<SearchJob> job_;
+  std::unique_ptr<SearchAlgorithm> algorithm_;
+  RunnerJob runner_job_;
+};
 
 class LocalEngine : public Engine {
  public:
@@ -134,10 +172,7 @@ class LocalEngine : public Engine {
                                     1 + static_cast<int>(more_.size())));
     SearchOptions resolved = options;
     if (resolved.method == "auto") {
-      const bool has_reward = hooks.reward != nullptr ||
-                              models_.scorer != nullptr ||
-                              models_.critic->capabilities().reward;
-      resolved.method = AutoMethod(options.max_tokens, has_reward);
+      resolved.method = AutoMethod(options.max_tokens, HasReward(hooks));
     }
     ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(resolved.method));
     const std::string configuration = CanonicalMethod(*algorithm);
@@ -157,12 +192,32 @@ class LocalEngine : public Engine {
     return status;
   }
 
+  void Serve(SearchSource& source) override {
+    Runner runner(models_, executor_, options_.live);
+    runner.Serve([&](bool wait) -> std::shared_ptr<const RunnerJob> {
+      while (std::shared_ptr<SearchJob> job = source.Next(wait)) {
+        auto served = ServedJob::Create(job, HasReward(job->hooks),
+                                        1 + static_cast<int>(more_.size()));
+        if (served.ok()) return *std::move(served);
+        job->on_done({.status = served.status()});
+      }
+      return nullptr;
+    });
+    reward_stats_.laid_out += runner.reward_stats().laid_out;
+    reward_stats_.again += runner.reward_stats().again;
+  }
+
   // True for a folder with a tokenizer whose tokens are not the policy's.
   bool HasOtherTokenizer(const std::string& folder) const {
     if (IsRemoteModel(folder)) return false;
     const auto tokenizer = Tokenizer::Load(folder);
     return tokenizer.ok() && !absl::EndsWith(folder, ".gguf") &&
            !CheckSameTokenizer(folder, "", **tokenizer).ok();
+  }
+
+  bool HasReward(const RunHooks& hooks) const {
+    return hooks.reward != nullptr || models_.scorer != nullptr ||
+           models_.critic->capabilities().reward;
   }
 
   // Further models, and reward heads of a GGUF file, read the policy's tokens.
@@ -220,6 +275,7 @@ absl::Status CheckSearch(const SearchOptions& options, bool graded,
       {"max_bytes", static_cast<double>(options.max_bytes)},
       {"max_verdict_tokens", static_cast<double>(options.max_verdict_tokens)},
       {"max_seconds", options.max_seconds},
+      {"max_response_tokens", static_cast<double>(options.max_response_tokens)},
       {"response_tokens", static_cast<double>(options.response_tokens)},
       {"response_tokens_per_byte", options.response_tokens_per_byte},
   };
@@ -280,6 +336,12 @@ absl::StatusOr<std::unique_ptr<Engine>> Engine::Create(
   auto engine = std::make_unique<LocalEngine>(options);
   ESP_RETURN_IF_ERROR(engine->Load());
   return engine;
+}
+
+void Engine::Serve(SearchSource& source) {
+  while (const std::unique_ptr<SearchJob> job = source.Next(/*wait=*/true)) {
+    job->on_done(Solve(job->problem, *job->task, job->options, job->hooks));
+  }
 }
 
 SearchResult Engine::Solve(const Problem& problem, const Task& task,

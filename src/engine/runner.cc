@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "models/prompt/encode_prompt.h"
 #include "src/engine/log_ratio_reader.h"
-#include "src/engine/prompted_task.h"
 #include "src/engine/verdict_reader.h"
 #include "src/trace/search_recorder.h"
 
@@ -56,9 +55,8 @@ bool ServerIsGone(const absl::Status& status) {
   return absl::IsUnavailable(status) || absl::IsUnauthenticated(status);
 }
 
-bool Needs(const SearchAlgorithm& algorithm, RequestKind kind) {
-  const auto& needs = algorithm.needs();
-  return std::find(needs.begin(), needs.end(), kind) != needs.end();
+bool StopRequested(const RunnerJob& job) {
+  return job.hooks->stop != nullptr && job.hooks->stop->load();
 }
 
 }  // namespace
@@ -75,81 +73,9 @@ Runner::Runner(RunnerModels models, Executor& executor, int session_limit)
   ESP_CHECK(static_cast<int64_t>(policies_.size()) <= kPolicies);
 }
 
-absl::Status Runner::CheckJob() const {
-  const RunHooks& hooks = *job_->hooks;
-  if (hooks.verifier != nullptr && !hooks.verifier->intrinsic()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("verifier ", AbslView(hooks.verifier->name()),
-                     " reads the reference answer; a search may use only "
-                     "verifiers that read only the question"));
-  }
-  if (Needs(*job_->algorithm, RequestKind::kEvaluate) &&
-      hooks.reward == nullptr && models_.scorer == nullptr &&
-      (models_.critic == nullptr || !models_.critic->capabilities().reward)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "method ", AbslView(job_->algorithm->name()),
-        " scores steps, and this model has no reward head; name a model with "
-        "one by --reward-model, or use majority or greedy"));
-  }
-  const bool writes =
-      models_.scorer != nullptr && models_.scorer->format().writes();
-  if (job_->options->max_verdict_tokens > 0 && !writes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a budget of ", job_->options->max_verdict_tokens,
-        " verdict tokens, and no reward model that writes its verdicts; name "
-        "one by --reward-model and --reward-format, or leave out "
-        "--budget-verdict-tokens"));
-  }
-  if (Needs(*job_->algorithm, RequestKind::kEvaluate)) {
-    ESP_RETURN_IF_ERROR(CheckLevels());
-  }
-  if (job_->algorithm->models() > static_cast<int>(policies_.size())) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("method ", CanonicalMethod(*job_->algorithm), " needs ",
-                     job_->algorithm->models(), " policies, found ",
-                     policies_.size(), "; name more policies"));
-  }
-  if (Needs(*job_->algorithm, RequestKind::kGrade) && !hooks.grade) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "method ", AbslView(job_->algorithm->name()),
-        " reads the reference answers while it searches, and these searches "
-        "have none"));
-  }
-  if (!Needs(*job_->algorithm, RequestKind::kVerify)) return absl::OkStatus();
-  if (hooks.verifier == nullptr) return NoVerifier(job_->algorithm->name());
-  return hooks.verifier->Ready();
-}
-
-absl::Status Runner::CheckLevels() const {
-  LevelWeights weights = job_->algorithm->level_weights();
-  if (!weights.given()) weights = level_weights();
-  const LevelSet levels =
-      job_->hooks->reward != nullptr ? job_->hooks->reward->levels()
-      : models_.scorer != nullptr    ? models_.scorer->levels()
-                                     : models_.critic->capabilities().levels;
-  const ScoreRule rule = job_->algorithm->score_rule();
-  if (rule.lower_confidence > 0 && !levels.spread()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "method ", CanonicalMethod(*job_->algorithm), " has lower_confidence ",
-        rule.lower_confidence, ", and the reward model gives no spread of its ",
-        "scores; train one by train reward --ensemble 5, or leave the option ",
-        "out"));
-  }
-  const std::string missing = MissingLevels(rule, weights, levels);
-  if (missing.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "method ", CanonicalMethod(*job_->algorithm), " needs ", missing,
-      "; name another level or aggregate, or another ", "reward model"));
-}
-
-LevelWeights Runner::level_weights() const {
-  if (job_->hooks->reward != nullptr || models_.critic == nullptr) return {};
-  return models_.critic->capabilities().level_weights;
-}
-
 absl::Status Runner::Run(const RunnerJob& job) {
-  job_ = &job;
-  ESP_RETURN_IF_ERROR(CheckJob());
+  ESP_RETURN_IF_ERROR(CheckJob(job));
+  job_ = std::shared_ptr<const RunnerJob>(std::shared_ptr<void>(), &job);
   next_problem_ = 0;
   const absl::Status status = RunAll();
   // Searches are left over only after an error, or a stop of a recorded run.
@@ -159,77 +85,114 @@ absl::Status Runner::Run(const RunnerJob& job) {
   }
   sessions_.clear();
   checks_.Clear();
+  job_ = nullptr;
   ESP_CHECK(pending_.empty());
   return status;
+}
+
+void Runner::Serve(const NextJob& next) {
+  serving_ = true;
+  for (;;) {
+    while (static_cast<int>(sessions_.size()) < session_limit_) {
+      std::shared_ptr<const RunnerJob> job = next(sessions_.empty());
+      if (job == nullptr) break;
+      absl::Status status = CheckJob(*job);
+      if (status.ok()) {
+        auto session = NewSession(job, 0);
+        status = OpenSequences(*session);
+        if (status.ok()) sessions_.push_back(std::move(session));
+      }
+      if (!status.ok()) job->on_done(0, {.status = std::move(status)});
+    }
+    if (sessions_.empty()) break;
+    // Only recorders fail as a whole.
+    ESP_CHECK(Advance().ok());
+    ESP_CHECK(StepModels().ok());
+  }
+  serving_ = false;
 }
 
 absl::Status Runner::RunAll() {
   SearchRecorder* recorder = job_->hooks->recorder;
   ESP_RETURN_IF_ERROR(AdmitMore());
   while (!sessions_.empty()) {
-    ResumeAll();
-    for (auto& session : sessions_) ESP_RETURN_IF_ERROR(Dispatch(*session));
-    ESP_RETURN_IF_ERROR(FinishDone());
-    ReportProgress();
+    ESP_RETURN_IF_ERROR(Advance());
     ESP_RETURN_IF_ERROR(AdmitMore());
     if (recorder != nullptr) {
       ESP_RETURN_IF_ERROR(recorder->Flush());
-      if (stop_requested()) return absl::OkStatus();
+      if (StopRequested(*job_)) return absl::OkStatus();
     }
-    bool stepped = false;
-    for (size_t i = 0; i < policies_.size(); ++i) {
-      ESP_RETURN_IF_ERROR(
-          StepBackend(policies_[i], static_cast<int>(i), stepped));
-    }
-    if (models_.critic != nullptr && models_.critic != models_.policy) {
-      ESP_RETURN_IF_ERROR(StepBackend(models_.critic, -1, stepped));
-    }
-    if (models_.reference != nullptr) {
-      ESP_RETURN_IF_ERROR(StepBackend(models_.reference, -1, stepped));
-    }
-    const bool news = std::any_of(sessions_.begin(), sessions_.end(),
-                                  [](const auto& l) { return l->has_news; });
-    ESP_RETURN_IF_ERROR(TakeChecks(!stepped && !news));
-    EndStopped();
+    ESP_RETURN_IF_ERROR(StepModels());
   }
   return recorder != nullptr ? recorder->Flush() : absl::OkStatus();
 }
 
-bool Runner::stop_requested() const {
-  return job_->hooks->stop != nullptr && job_->hooks->stop->load();
+absl::Status Runner::Advance() {
+  ResumeAll();
+  for (auto& session : sessions_) ESP_RETURN_IF_ERROR(Dispatch(*session));
+  ESP_RETURN_IF_ERROR(FinishDone());
+  ReportProgress();
+  return absl::OkStatus();
+}
+
+absl::Status Runner::StepModels() {
+  bool stepped = false;
+  for (size_t i = 0; i < policies_.size(); ++i) {
+    ESP_RETURN_IF_ERROR(
+        StepBackend(policies_[i], static_cast<int>(i), stepped));
+  }
+  if (models_.critic != nullptr && models_.critic != models_.policy) {
+    ESP_RETURN_IF_ERROR(StepBackend(models_.critic, -1, stepped));
+  }
+  if (models_.reference != nullptr) {
+    ESP_RETURN_IF_ERROR(StepBackend(models_.reference, -1, stepped));
+  }
+  const bool news = std::any_of(sessions_.begin(), sessions_.end(),
+                                [](const auto& l) { return l->has_news; });
+  ESP_RETURN_IF_ERROR(TakeChecks(!stepped && !news));
+  EndStopped();
+  return absl::OkStatus();
 }
 
 absl::Status Runner::AdmitMore() {
+  const RunnerJob& job = *job_;
   while (static_cast<int>(sessions_.size()) < session_limit_ &&
-         !stop_requested() && next_problem_ < job_->problems.size()) {
+         !StopRequested(job) && next_problem_ < job.problems.size()) {
     const size_t index = next_problem_++;
-    auto session = std::make_unique<SearchSession>(index, job_->problems[index],
-                                                   *job_->task, *job_->options);
-    session->context().tree().set_level_weights(level_weights());
-    if (models_.scorer != nullptr && job_->hooks->reward == nullptr) {
-      session->context().SetVerdictCost(
-          VerdictCostOf(models_.scorer->format()));
-    }
-    session->started = Clock::Real().Seconds();
+    auto session = NewSession(job_, index);
     const absl::Status status = OpenSequences(*session);
     if (status.ok()) {
       sessions_.push_back(std::move(session));
       continue;
     }
     const SearchResult result{.status = status};
-    if (job_->hooks->recorder != nullptr) {
-      ESP_RETURN_IF_ERROR(job_->hooks->recorder->Finish(
+    if (job.hooks->recorder != nullptr) {
+      ESP_RETURN_IF_ERROR(job.hooks->recorder->Finish(
           index, session->context().tree(), result));
     }
-    job_->on_done(index, result);
+    job.on_done(index, result);
   }
   return absl::OkStatus();
 }
 
+std::unique_ptr<SearchSession> Runner::NewSession(
+    std::shared_ptr<const RunnerJob> job, size_t index) const {
+  auto session = std::make_unique<SearchSession>(index, job->problems[index],
+                                                 *job->task, *job->options);
+  session->context().tree().set_level_weights(level_weights(*job));
+  if (models_.scorer != nullptr && job->hooks->reward == nullptr) {
+    session->context().SetVerdictCost(VerdictCostOf(models_.scorer->format()));
+  }
+  session->started = Clock::Real().Seconds();
+  session->job = std::move(job);
+  return session;
+}
+
 absl::Status Runner::OpenSequences(SearchSession& session) {
-  const Problem& problem = job_->problems[session.index()];
-  ESP_ASSIGN_OR_RETURN(const std::string prompt, job_->task->Render(problem));
-  const bool control_tokens = job_->task->format().control_tokens;
+  const Problem& problem = session.job->problems[session.index()];
+  ESP_ASSIGN_OR_RETURN(const std::string prompt,
+                       session.job->task->Render(problem));
+  const bool control_tokens = session.job->task->format().control_tokens;
   const auto open = [&](Backend* backend, const Tokenizer* tokenizer,
                         std::shared_ptr<NodeSequences>& out) -> absl::Status {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> tokens,
@@ -276,7 +239,7 @@ absl::Status Runner::OpenReader(SearchSession& session, std::string question) {
         session.judge,
         VerdictReader::Open(*models_.scorer, *models_.critic,
                             *models_.critic_tokenizer, std::move(question),
-                            job_->options->seed));
+                            session.job->options->seed));
     return absl::OkStatus();
   }
   ESP_ASSIGN_OR_RETURN(session.reader,
@@ -290,12 +253,13 @@ void Runner::ResumeAll() {
   for (auto& session : sessions_) {
     if (session->has_news) ready.push_back(session.get());
   }
-  executor_.ParallelFor(
-      static_cast<int>(ready.size()), 1, [&](int begin, int end) {
-        for (int i = begin; i < end; ++i) {
-          ready[static_cast<size_t>(i)]->Resume(*job_->algorithm);
-        }
-      });
+  executor_.ParallelFor(static_cast<int>(ready.size()), 1,
+                        [&](int begin, int end) {
+                          for (int i = begin; i < end; ++i) {
+                            ready[static_cast<size_t>(i)]->Resume(
+                                *ready[static_cast<size_t>(i)]->job->algorithm);
+                          }
+                        });
 }
 
 absl::Status Runner::Dispatch(SearchSession& session) {
@@ -315,7 +279,7 @@ absl::Status Runner::Dispatch(SearchSession& session) {
     if (session.reader != nullptr) session.reader->SetRetention(node, priority);
     if (session.judge != nullptr) session.judge->SetRetention(node, priority);
   }
-  SearchRecorder* recorder = job_->hooks->recorder;
+  SearchRecorder* recorder = session.job->hooks->recorder;
   for (SearchRequest& request : session.driver().TakeRequests()) {
     if (recorder != nullptr) {
       ESP_ASSIGN_OR_RETURN(std::optional<SearchCompletion> known,
@@ -357,7 +321,7 @@ absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
             session, request,
             {.number = request.number,
              .status = absl::FailedPreconditionError(absl::StrCat(
-                 "method ", AbslView(job_->algorithm->name()),
+                 "method ", AbslView(session.job->algorithm->name()),
                  " reads the log-probs of the most likely tokens, which this "
                  "model does not return; use a model with weights, or the "
                  "method confidence or majority"))});
@@ -367,15 +331,15 @@ absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
         return Deliver(session, request,
                        {.number = request.number,
                         .status = absl::FailedPreconditionError(absl::StrCat(
-                            "method ", AbslView(job_->algorithm->name()),
+                            "method ", AbslView(session.job->algorithm->name()),
                             " reads hidden states, which this model does not "
                             "return; use a model with weights"))});
       }
       const SampleFilter filter = request.expand.filter.value_or(
-          SampleFilter{.top_k = job_->options->top_k,
-                       .top_p = job_->options->top_p,
-                       .min_p = job_->options->min_p});
-      std::vector<std::string> stops = job_->task->format().stop_strings;
+          SampleFilter{.top_k = session.job->options->top_k,
+                       .top_p = session.job->options->top_p,
+                       .min_p = session.job->options->min_p});
+      std::vector<std::string> stops = session.job->task->format().stop_strings;
       stops.insert(stops.end(), request.expand.stop_strings.begin(),
                    request.expand.stop_strings.end());
       GenerateRequest body{
@@ -385,7 +349,7 @@ absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
                        .top_k = filter.top_k,
                        .top_p = filter.top_p,
                        .min_p = filter.min_p},
-          .stop = {.delimiter = job_->task->format().delimiter,
+          .stop = {.delimiter = session.job->task->format().delimiter,
                    .max_tokens = request.max_tokens,
                    .stop_strings = std::move(stops)},
           .stream = request.stream,
@@ -398,7 +362,7 @@ absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
       return absl::OkStatus();
     }
     case RequestKind::kEvaluate: {
-      if (job_->hooks->reward != nullptr) {
+      if (session.job->hooks->reward != nullptr) {
         return RunCheck(session, std::move(request));
       }
       return SendEvaluate(session, std::move(request));
@@ -498,36 +462,39 @@ RequestId Runner::Await(SearchSession& session, SearchRequest request) {
 
 BackgroundChecks::Check Runner::MakeCheck(SearchSession& session,
                                           const SearchRequest& request) const {
-  const RunHooks& hooks = *job_->hooks;
+  // A check that has begun may outlive its search, so it holds the job.
+  const std::shared_ptr<const RunnerJob> job = session.job;
   const size_t index = session.index();
-  const Problem& problem = job_->problems[index];
   std::vector<std::string> responses;
   for (const NodeId node : request.nodes) {
     responses.push_back(session.context().tree().Response(node));
   }
   SearchCompletion out{.number = request.number};
   if (request.kind == RequestKind::kVerify) {
-    return [&hooks, &problem, responses = std::move(responses), out]() mutable {
-      out.correct = hooks.verifier->Check(problem, {}, responses[0]).correct;
+    return [job, index, responses = std::move(responses), out]() mutable {
+      out.correct =
+          job->hooks->verifier->Check(job->problems[index], {}, responses[0])
+              .correct;
       return std::move(out);
     };
   }
   if (request.kind == RequestKind::kGrade) {
-    return [this, index, &problem, responses = std::move(responses),
-            out]() mutable {
+    return [job, index, responses = std::move(responses), out]() mutable {
       const std::optional<bool> correct =
-          job_->hooks->grade(index, responses[0]);
+          job->hooks->grade(index, responses[0]);
       out.correct = correct.value_or(false);
       if (!correct) {
-        out.status = absl::FailedPreconditionError(absl::StrCat(
-            "problem ", problem.id, " has no reference answer, and method ",
-            AbslView(job_->algorithm->name()), " needs one"));
+        out.status = absl::FailedPreconditionError(
+            absl::StrCat("problem ", job->problems[index].id,
+                         " has no reference answer, and method ",
+                         AbslView(job->algorithm->name()), " needs one"));
       }
       return std::move(out);
     };
   }
-  return [&hooks, &problem, responses = std::move(responses), out]() mutable {
-    const auto scores = hooks.reward->Score(problem, responses);
+  return [job, index, responses = std::move(responses), out]() mutable {
+    const auto scores =
+        job->hooks->reward->Score(job->problems[index], responses);
     out.status = scores.status();
     if (scores.ok()) {
       out.scores = *scores;
@@ -538,7 +505,7 @@ BackgroundChecks::Check Runner::MakeCheck(SearchSession& session,
 
 absl::Status Runner::RunCheck(SearchSession& session, SearchRequest request) {
   BackgroundChecks::Check check = MakeCheck(session, request);
-  if (!job_->hooks->background_checks)
+  if (!session.job->hooks->background_checks)
     return Deliver(session, request, check());
   checks_.Ask(Await(session, std::move(request)), std::move(check));
   return absl::OkStatus();
@@ -562,10 +529,10 @@ absl::Status Runner::Deliver(SearchSession& session,
                              const SearchRequest& request,
                              SearchCompletion completion) {
   absl::Status status;
-  Calibrate(completion.scores);
-  if (job_->hooks->recorder != nullptr) {
-    status =
-        job_->hooks->recorder->Append(session.index(), request, completion);
+  Calibrate(*session.job->hooks, completion.scores);
+  if (session.job->hooks->recorder != nullptr) {
+    status = session.job->hooks->recorder->Append(session.index(), request,
+                                                  completion);
   }
   // Even if recording failed: the search owns what the completion holds.
   session.driver().Put(std::move(completion));
@@ -573,9 +540,10 @@ absl::Status Runner::Deliver(SearchSession& session,
   return status;
 }
 
-void Runner::Calibrate(std::vector<StepScores>& scores) const {
+void Runner::Calibrate(const RunHooks& hooks,
+                       std::vector<StepScores>& scores) const {
   // A reward model of the caller's has scores of its own.
-  if (models_.calibration == nullptr || job_->hooks->reward != nullptr) return;
+  if (models_.calibration == nullptr || hooks.reward != nullptr) return;
   const bool path_is_of_steps =
       models_.scorer != nullptr && models_.scorer->format().path_from_steps();
   for (StepScores& one : scores) {
@@ -592,7 +560,7 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
     ESP_CHECK(it != pending_.end());
     const PendingRequest pending = std::move(it->second);
     pending_.erase(it);
-    if (ServerIsGone(completion.status)) {
+    if (ServerIsGone(completion.status) && !serving_) {
       // Not this search's failure: the run ends, and may be resumed.
       pending.session->in_flight.erase(completion.id);
       status.Update(completion.status);
@@ -632,7 +600,7 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
 
 bool Runner::IsSegment(const PendingRequest& pending,
                        const SampledStep& step) const {
-  const StepFormat& format = job_->task->format();
+  const StepFormat& format = pending.session->job->task->format();
   const auto full = static_cast<size_t>(format.max_step_tokens);
   if (!format.segments || step.tokens.size() < full) return false;
   // Nothing can follow at the end of the context: the response is truncated.
@@ -681,21 +649,22 @@ void Runner::ReleaseRest(SearchSession& session) {
 }
 
 void Runner::EndStopped() {
-  // A recorded run leaves its searches to the run that resumes it.
-  const bool stop = stop_requested() && job_->hooks->recorder == nullptr;
   const double now = Clock::Real().Seconds();
   for (auto& session : sessions_) {
     // A stop falls between two deliveries, so that a replay can repeat it.
     if (!session->begun()) continue;
-    const double limit = job_->options->max_seconds;
+    const RunnerJob& job = *session->job;
+    SearchRecorder* recorder = job.hooks->recorder;
+    // A recorded run leaves its searches to the run that resumes it.
+    const bool stop = StopRequested(job) && recorder == nullptr;
+    const double limit = job.options->max_seconds;
     const bool late = limit > 0 && now - session->started >= limit;
     if (!(stop || late) || session->driver().halted()) continue;
     session->driver().Stop(stop ? std::string(kStoppedFromOutside)
                                 : absl::StrCat("time limit of ", limit, " s"));
-    if (job_->hooks->recorder != nullptr) {
-      job_->hooks->recorder->Stop(session->index(),
-                                  session->driver().next_delivery(),
-                                  session->driver().stop_reason());
+    if (recorder != nullptr) {
+      recorder->Stop(session->index(), session->driver().next_delivery(),
+                     session->driver().stop_reason());
     }
     // Unanswered requests complete as cancelled.
     std::vector<uint64_t> unanswered;
@@ -716,10 +685,10 @@ void Runner::EndStopped() {
 }
 
 void Runner::ReportProgress() {
-  const RunHooks& hooks = *job_->hooks;
-  if (!hooks.on_progress) return;
   const double now = Clock::Real().Seconds();
   for (auto& session : sessions_) {
+    const RunHooks& hooks = *session->job->hooks;
+    if (!hooks.on_progress) continue;
     if (session->shown >= 0 && now - session->shown < hooks.progress_interval) {
       continue;
     }
@@ -734,19 +703,20 @@ absl::Status Runner::FinishDone() {
   absl::Status status;
   const auto finish = [&](std::unique_ptr<SearchSession>& session) {
     if (!session->over() || !status.ok()) return false;
+    const RunnerJob& job = *session->job;
     CancelRequests(*session);
     ReleaseRest(*session);
     SearchResult result = session->Result();
-    if (job_->options->keep_tree) result.tree = session->TreeAsText();
+    if (job.options->keep_tree) result.tree = session->TreeAsText();
     result.seconds = Clock::Real().Seconds() - session->started;
-    if (job_->on_tree && result.status.ok()) {
-      job_->on_tree(session->index(), session->context().tree());
+    if (job.on_tree && result.status.ok()) {
+      job.on_tree(session->index(), session->context().tree());
     }
-    if (job_->hooks->recorder != nullptr) {
-      status.Update(job_->hooks->recorder->Finish(
+    if (job.hooks->recorder != nullptr) {
+      status.Update(job.hooks->recorder->Finish(
           session->index(), session->context().tree(), result));
     }
-    job_->on_done(session->index(), std::move(result));
+    job.on_done(session->index(), std::move(result));
     return true;
   };
   sessions_.erase(std::remove_if(sessions_.begin(), sessions_.end(), finish),

@@ -6,6 +6,9 @@
 // verdicts are computed on other threads meanwhile. New problems are admitted
 // as old ones finish.
 //
+// A run may also be of jobs that come one by one, each with a task and options
+// of its own.
+//
 // The result of a search depends only on its problem, options and seed.
 // Externally synchronised.
 #ifndef ESPALIER_SRC_ENGINE_RUNNER_H_
@@ -49,7 +52,8 @@ struct RunnerModels {
   const Calibration* calibration = nullptr;
 };
 
-// One call's worth of work; all referenced objects outlive the run.
+// One call's worth of work; all referenced objects outlive the run, or, of a
+// job that is served, live as long as the job.
 struct RunnerJob {
   absl::Span<const Problem> problems;
   const Task* task = nullptr;
@@ -67,6 +71,11 @@ class Runner {
   Runner(RunnerModels models, Executor& executor, int session_limit);
 
   absl::Status Run(const RunnerJob& job);
+  // Runs jobs of one problem each until `next` gives none. Null with `wait`:
+  // there are none any more; without it: none now. A search that fails, even
+  // because a server is gone, leaves the others alone.
+  using NextJob = std::function<std::shared_ptr<const RunnerJob>(bool wait)>;
+  void Serve(const NextJob& next);
   // Of all searches run so far.
   const RewardReaderStats& reward_stats() const { return reward_stats_; }
 
@@ -78,13 +87,20 @@ class Runner {
     uint64_t part = 0;              // of a StepJudge's part; 0: none
   };
 
-  absl::Status CheckJob() const;
+  absl::Status CheckJob(const RunnerJob& job) const;
   // Refuses a method that reads levels which the reward model does not give.
-  absl::Status CheckLevels() const;
+  absl::Status CheckLevels(const RunnerJob& job) const;
   // Stored with the reward model.
-  LevelWeights level_weights() const;
+  LevelWeights level_weights(const RunnerJob& job) const;
   absl::Status RunAll();
+  // Resumes searches, sends what they ask for and takes leave of those that
+  // have ended.
+  absl::Status Advance();
+  // One batch of every model, and what checks have answered.
+  absl::Status StepModels();
   absl::Status AdmitMore();
+  std::unique_ptr<SearchSession> NewSession(
+      std::shared_ptr<const RunnerJob> job, size_t index) const;
   absl::Status OpenSequences(SearchSession& session);
   void ResumeAll();
   absl::Status Dispatch(SearchSession& session);
@@ -108,7 +124,7 @@ class Runner {
   // Queries the hooks: at once, or in the background if they are slow.
   absl::Status RunCheck(SearchSession& session, SearchRequest request);
   // Applies the critic's calibration to the scores of an Evaluate.
-  void Calibrate(std::vector<StepScores>& scores) const;
+  void Calibrate(const RunHooks& hooks, std::vector<StepScores>& scores) const;
   // Delivers a completion to its search and to the recorder.
   absl::Status Deliver(SearchSession& session, const SearchRequest& request,
                        SearchCompletion completion);
@@ -126,14 +142,14 @@ class Runner {
   void EndStopped();
   absl::Status FinishDone();
   void ReportProgress();
-  bool stop_requested() const;
 
   RunnerModels models_;
   std::vector<Backend*> policies_;  // the policy and further models that write
   Executor& executor_;
   const int session_limit_;
 
-  const RunnerJob* job_ = nullptr;  // of the current Run
+  std::shared_ptr<const RunnerJob> job_;  // of the current Run
+  bool serving_ = false;
   size_t next_problem_ = 0;
   std::vector<std::unique_ptr<SearchSession>> sessions_;
   RequestId next_request_ = 1;

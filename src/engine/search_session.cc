@@ -148,6 +148,8 @@ SearchResult SearchSession::Result() const {
   result.answer = answer_text(driver_.best_answer());
   if (driver_.best_node() != kNoNode) {
     result.response = tree.Response(driver_.best_node());
+    result.response_tokens =
+        static_cast<int64_t>(tree.step(driver_.best_node()).path_tokens);
     for (const NodeId id : tree.Path(driver_.best_node())) {
       result.steps.push_back(Describe(tree, id));
     }

@@ -20,6 +20,8 @@
 
 namespace espalier {
 
+struct RunnerJob;
+
 // The sequences of a search's nodes in one backend. Externally synchronised.
 class NodeSequences {
  public:
@@ -64,6 +66,9 @@ class SearchSession {
   SearchContext& context() { return context_; }
   SearchDriver& driver() { return driver_; }
 
+  // What it is a part of; its task and options are the session's. Set by the
+  // runner.
+  std::shared_ptr<const RunnerJob> job;
   // Sequences in the policies' backends, in the order of their roles, and in
   // the critic's (the same object as the first if they share a backend). Set by
   // the runner before Resume.

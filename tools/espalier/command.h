@@ -54,6 +54,7 @@ class FlagErrors {
 using AddCommand = void (*)(CLI::App& app, RunFunction& run);
 
 void AddSolve(CLI::App& app, RunFunction& run);
+void AddServe(CLI::App& app, RunFunction& run);
 void AddEval(CLI::App& app, RunFunction& run);
 void AddGenerate(CLI::App& app, RunFunction& run);
 void AddExport(CLI::App& app, RunFunction& run);

@@ -55,6 +55,7 @@ int RunCommands(int argc, char** argv) {
   app.require_subcommand(1);
   Command commands[] = {
       {"solve", "Answer a question by search", &AddSolve},
+      {"serve", "Answer requests of the OpenAI API by search", &AddServe},
       {"eval", "Compare methods at equal token budgets on a problem set",
        &AddEval},
       {"generate", "Search a problem set and record every search",

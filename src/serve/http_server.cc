@@ -1,0 +1,512 @@
+#include "src/serve/http_server.h"
+
+#include <sys/resource.h>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/json_text.h"
+#include "base/text.h"
+#include "nlohmann/json.hpp"
+
+namespace espalier {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = boost::beast::http;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+std::chrono::microseconds Microseconds(double seconds) {
+  return std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
+}
+
+absl::string_view View(beast::string_view text) {
+  return absl::string_view(text.data(), text.size());
+}
+
+class Server;
+
+// A client's connection: reads a request, waits for its reply, reads the next.
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(tcp::socket socket, Server& server);
+  ~Connection();
+
+  void Read();
+  // True while no request is being read or answered.
+  bool idle() const { return idle_; }
+  void Close();
+
+ private:
+  friend class Exchange;
+  using Parser = http::request_parser<http::string_body>;
+
+  void OnHeader(error_code error);
+  void ReadBody();
+  void OnRequest(error_code error);
+  // Answers a request that could not be read, and closes.
+  void Refuse(int status, const std::string& message);
+  // Waits for the client to go while its request is worked on.
+  void Watch();
+  // The client has gone.
+  void Gone();
+  void Write(std::string bytes);
+  void WriteNext();
+  void OnWritten(error_code error);
+  // The reply is complete; the next request, if the connection is kept.
+  void EndReply();
+  // Lets a client that still sends read the reply before the connection ends.
+  void Linger();
+  void Drain();
+
+  beast::tcp_stream stream_;
+  Server& server_;
+  beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  std::string continue_;
+  bool idle_ = true;
+  bool closed_ = false;
+  // Of the request that is worked on.
+  uint64_t number_ = 0;  // of this connection's requests
+  bool answering_ = false;
+  bool keep_ = true;      // the connection, after the reply
+  bool chunked_ = false;  // the reply is sent in chunks
+  bool lingers_ = false;
+  bool ended_ = false;  // nothing more will be written
+  std::function<void()> gone_;
+  std::string out_, writing_;
+  size_t drained_ = 0;
+};
+
+class Exchange final : public HttpExchange {
+ public:
+  Exchange(std::shared_ptr<Connection> connection, HttpRequest request)
+      : connection_(std::move(connection)),
+        number_(connection_->number_),
+        request_(std::move(request)) {}
+  ~Exchange() override {
+    if (begun_) {
+      if (!over_) End();
+      return;
+    }
+    Reply(500, "application/json",
+          R"({"error":{"message":"the request was dropped","type":)"
+          R"("server_error","param":null,"code":null}})",
+          "");
+  }
+
+  const HttpRequest& request() const override { return request_; }
+
+  void Reply(int status, std::string_view type, std::string body,
+             std::string_view headers) override {
+    if (!Current() || begun_) return;
+    begun_ = over_ = true;
+    std::string bytes = Head(status, type, headers);
+    absl::StrAppend(&bytes, "Content-Length: ", body.size(), "\r\n\r\n");
+    if (request_.method != "HEAD") bytes += body;
+    Finish(std::move(bytes));
+  }
+
+  void Begin(std::string_view type) override {
+    if (!Current() || begun_) return;
+    begun_ = true;
+    std::string bytes = Head(200, type, "Cache-Control: no-cache\r\n");
+    if (connection_->chunked_) bytes += "Transfer-Encoding: chunked\r\n";
+    connection_->Write(bytes + "\r\n");
+  }
+
+  void Send(std::string_view piece) override {
+    if (!Current() || !begun_ || over_ || piece.empty()) return;
+    if (!connection_->chunked_) return connection_->Write(std::string(piece));
+    connection_->Write(
+        absl::StrCat(absl::Hex(piece.size()), "\r\n", AbslView(piece), "\r\n"));
+  }
+
+  void End() override {
+    if (!Current() || !begun_ || over_) return;
+    over_ = true;
+    Finish(connection_->chunked_ ? "0\r\n\r\n" : "");
+  }
+
+  size_t unsent() const override {
+    return Current() ? connection_->out_.size() + connection_->writing_.size()
+                     : 0;
+  }
+
+  void OnGone(std::function<void()> gone) override {
+    if (Current()) connection_->gone_ = std::move(gone);
+  }
+
+ private:
+  // The connection still waits for this reply.
+  bool Current() const {
+    return connection_->answering_ && connection_->number_ == number_;
+  }
+
+  std::string Head(int status, std::string_view type,
+                   std::string_view headers) const {
+    return absl::StrCat(
+        "HTTP/1.1 ", status, " ",
+        View(http::obsolete_reason(static_cast<http::status>(status))),
+        "\r\nContent-Type: ", AbslView(type),
+        connection_->keep_ ? "\r\n" : "\r\nConnection: close\r\n",
+        AbslView(headers));
+  }
+
+  void Finish(std::string bytes) {
+    connection_->gone_ = nullptr;
+    connection_->ended_ = true;
+    connection_->Write(std::move(bytes));
+  }
+
+  const std::shared_ptr<Connection> connection_;
+  const uint64_t number_;
+  const HttpRequest request_;
+  bool begun_ = false, over_ = false;
+};
+
+class Server : public HttpServer {
+ public:
+  Server(const HttpServerOptions& options, Handler handler)
+      : options_(options),
+        handler_(std::move(handler)),
+        acceptor_(context_),
+        retry_(context_) {}
+
+  ~Server() override {
+    // Connections refer to the server: they end before its members do.
+    stopped_ = true;
+    const auto connections = connections_;
+    for (const auto& [connection, kept] : connections) kept->Close();
+    context_.restart();
+    context_.poll();
+  }
+
+  absl::Status Listen() {
+    error_code error;
+    const asio::ip::address address =
+        asio::ip::make_address(options_.host, error);
+    if (error) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(options_.host,
+                       ": not an IP address; expected one of this machine, as "
+                       "127.0.0.1, ::1 or 0.0.0.0 (all)"));
+    }
+    const tcp::endpoint place(address,
+                              static_cast<unsigned short>(options_.port));
+    acceptor_.open(place.protocol(), error);
+    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
+    if (!error) acceptor_.bind(place, error);
+    if (!error) acceptor_.listen(options_.max_connections, error);
+    if (error) {
+      return absl::UnavailableError(
+          absl::StrCat(options_.host, ":", options_.port,
+                       ": cannot listen there: ", error.message()));
+    }
+    port_ = acceptor_.local_endpoint(error).port();
+    Accept();
+    return absl::OkStatus();
+  }
+
+  const HttpServerOptions& options() const { return options_; }
+  int port() const override { return port_; }
+  int connections() const override {
+    return static_cast<int>(connections_.size());
+  }
+  void Run() override { context_.run(); }
+  void Stop() override { context_.stop(); }
+  void Post(std::function<void()> task) override {
+    asio::post(context_, std::move(task));
+  }
+
+  void Every(double seconds, std::function<void()> task) override {
+    Tick(std::make_shared<asio::steady_timer>(context_), seconds,
+         std::make_shared<std::function<void()>>(std::move(task)));
+  }
+
+  void StopAccepting() override {
+    stopped_ = true;
+    error_code ignored;
+    acceptor_.close(ignored);
+    std::vector<std::shared_ptr<Connection>> idle;
+    for (const auto& [connection, kept] : connections_) {
+      if (kept->idle()) idle.push_back(kept);
+    }
+    for (const auto& connection : idle) connection->Close();
+  }
+
+  void Handle(std::shared_ptr<HttpExchange> exchange) {
+    handler_(std::move(exchange));
+  }
+  bool stopped() const { return stopped_; }
+
+  void Forget(Connection* connection) {
+    connections_.erase(connection);
+    if (full_) Accept();
+  }
+
+ private:
+  void Accept() {
+    full_ = connections() >= options_.max_connections;
+    if (full_ || stopped_) return;
+    acceptor_.async_accept([this](error_code error, tcp::socket socket) {
+      if (stopped_ || error == asio::error::operation_aborted) return;
+      if (error) {
+        // No file descriptor is left, most likely: others end.
+        retry_.expires_after(std::chrono::milliseconds(50));
+        retry_.async_wait([this](error_code ended) {
+          if (!ended) Accept();
+        });
+        return;
+      }
+      auto connection = std::make_shared<Connection>(std::move(socket), *this);
+      connections_.emplace(connection.get(), connection);
+      connection->Read();
+      Accept();
+    });
+  }
+
+  void Tick(std::shared_ptr<asio::steady_timer> timer, double seconds,
+            std::shared_ptr<std::function<void()>> task) {
+    timer->expires_after(Microseconds(seconds));
+    timer->async_wait([this, timer, seconds, task](error_code error) {
+      if (error) return;
+      (*task)();
+      Tick(timer, seconds, task);
+    });
+  }
+
+  const HttpServerOptions options_;
+  const Handler handler_;
+  asio::io_context context_{1};
+  tcp::acceptor acceptor_;
+  asio::steady_timer retry_;
+  int port_ = 0;
+  bool stopped_ = false;
+  bool full_ = false;
+  std::map<Connection*, std::shared_ptr<Connection>> connections_;
+};
+
+Connection::Connection(tcp::socket socket, Server& server)
+    : stream_(std::move(socket)), server_(server) {
+  error_code ignored;
+  stream_.socket().set_option(tcp::no_delay(true), ignored);
+  stream_.socket().non_blocking(true, ignored);
+}
+
+Connection::~Connection() = default;
+
+void Connection::Read() {
+  idle_ = true;
+  ended_ = answering_ = false;
+  parser_.emplace();
+  parser_->body_limit(server_.options().max_body);
+  parser_->header_limit(static_cast<uint32_t>(server_.options().max_header));
+  stream_.expires_after(Microseconds(server_.options().idle_seconds));
+  http::async_read_header(
+      stream_, buffer_, *parser_,
+      [self = shared_from_this()](error_code error, size_t) {
+        self->OnHeader(error);
+      });
+}
+
+void Connection::OnHeader(error_code error) {
+  if (closed_) return;
+  idle_ = false;
+  if (error) return OnRequest(error);
+  const auto& head = parser_->get();
+  if (!beast::iequals(head[http::field::expect], "100-continue")) {
+    return ReadBody();
+  }
+  continue_ = "HTTP/1.1 100 Continue\r\n\r\n";
+  stream_.expires_after(Microseconds(server_.options().write_seconds));
+  asio::async_write(stream_, asio::buffer(continue_),
+                    [self = shared_from_this()](error_code failed, size_t) {
+                      failed ? self->Close() : self->ReadBody();
+                    });
+}
+
+void Connection::ReadBody() {
+  stream_.expires_after(Microseconds(server_.options().body_seconds));
+  http::async_read(stream_, buffer_, *parser_,
+                   [self = shared_from_this()](error_code error, size_t) {
+                     self->OnRequest(error);
+                   });
+}
+
+void Connection::OnRequest(error_code error) {
+  if (closed_) return;
+  if (error == http::error::body_limit) {
+    return Refuse(413, absl::StrCat("the body is longer than ",
+                                    server_.options().max_body, " bytes"));
+  }
+  if (error == http::error::header_limit) {
+    return Refuse(431, absl::StrCat("the headers are longer than ",
+                                    server_.options().max_header, " bytes"));
+  }
+  if (error && error != http::error::end_of_stream &&
+      error != http::error::partial_message &&
+      error.category() == make_error_code(http::error::bad_method).category()) {
+    return Refuse(400, "not a request of HTTP/1.1: " + error.message());
+  }
+  if (error) return Close();
+  stream_.expires_never();
+  auto message = parser_->release();
+  keep_ = message.keep_alive() && !server_.stopped();
+  chunked_ = message.version() >= 11;
+  answering_ = true;
+  ++number_;
+  HttpRequest request{
+      .method = std::string(View(message.method_string())),
+      .target = std::string(View(message.target())),
+      .authorization = std::string(View(message[http::field::authorization])),
+      .body = std::move(message.body())};
+  parser_.reset();
+  Watch();
+  if (!chunked_) keep_ = false;
+  server_.Handle(
+      std::make_shared<Exchange>(shared_from_this(), std::move(request)));
+}
+
+void Connection::Refuse(int status, const std::string& message) {
+  stream_.expires_never();
+  parser_.reset();
+  keep_ = false;
+  answering_ = lingers_ = true;
+  ++number_;
+  auto exchange = std::make_shared<Exchange>(shared_from_this(), HttpRequest());
+  exchange->Reply(status, "application/json",
+                  JsonText({{"error",
+                             {{"message", message},
+                              {"type", "invalid_request_error"},
+                              {"param", nullptr},
+                              {"code", nullptr}}}}),
+                  /*headers=*/"");
+}
+
+void Connection::Watch() {
+  // A client that has sent its next request already is not watched.
+  if (buffer_.size() > 0) return;
+  stream_.socket().async_wait(
+      tcp::socket::wait_read,
+      [self = shared_from_this(), number = number_](error_code error) {
+        if (error || self->closed_ || !self->answering_ ||
+            self->number_ != number) {
+          return;
+        }
+        char byte = 0;
+        error_code failed;
+        self->stream_.socket().receive(asio::buffer(&byte, 1),
+                                       tcp::socket::message_peek, failed);
+        if (failed == asio::error::would_block) return self->Watch();
+        if (failed) self->Gone();
+      });
+}
+
+void Connection::Gone() {
+  Close();
+  const std::function<void()> gone = std::exchange(gone_, nullptr);
+  answering_ = false;
+  if (gone) gone();
+}
+
+void Connection::Write(std::string bytes) {
+  if (closed_) return;
+  out_ += bytes;
+  if (writing_.empty()) WriteNext();
+}
+
+void Connection::WriteNext() {
+  if (out_.empty()) {
+    if (ended_) EndReply();
+    return;
+  }
+  writing_ = std::exchange(out_, {});
+  stream_.expires_after(Microseconds(server_.options().write_seconds));
+  asio::async_write(stream_, asio::buffer(writing_),
+                    [self = shared_from_this()](error_code error, size_t) {
+                      self->OnWritten(error);
+                    });
+}
+
+void Connection::OnWritten(error_code error) {
+  if (closed_) return;
+  writing_.clear();
+  stream_.expires_never();
+  if (error) return Gone();
+  WriteNext();
+}
+
+void Connection::EndReply() {
+  answering_ = false;
+  if (lingers_) return Linger();
+  keep_ &= !server_.stopped();
+  if (!keep_) {
+    error_code ignored;
+    stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+    return Close();
+  }
+  Read();
+}
+
+void Connection::Linger() {
+  error_code ignored;
+  stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
+  stream_.expires_after(std::chrono::seconds(2));
+  Drain();
+}
+
+void Connection::Drain() {
+  buffer_.clear();
+  stream_.async_read_some(
+      buffer_.prepare(65536),
+      [self = shared_from_this()](error_code error, size_t size) {
+        self->drained_ += size;
+        if (error || self->drained_ > (size_t{64} << 20)) return self->Close();
+        self->Drain();
+      });
+}
+
+void Connection::Close() {
+  if (closed_) return;
+  closed_ = true;
+  const auto self = shared_from_this();
+  stream_.close();
+  server_.Forget(this);
+}
+
+// As many connections as the system allows.
+void AllowManyFiles() {
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Create(
+    const HttpServerOptions& options, Handler handler) {
+  AllowManyFiles();
+  auto server = std::make_unique<Server>(options, std::move(handler));
+  const absl::Status status = server->Listen();
+  if (!status.ok()) return status;
+  return server;
+}
+
+}  // namespace espalier

@@ -1,0 +1,282 @@
+#include "src/serve/http_server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/clock.h"
+#include "tests/serve/http_client.h"
+
+namespace espalier {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// A server on a thread of its own.
+class Running {
+ public:
+  explicit Running(HttpServer::Handler handler, HttpServerOptions options = {})
+      : server_(*HttpServer::Create(options, std::move(handler))),
+        thread_([this] { server_->Run(); }) {}
+  ~Running() {
+    server_->Post([this] { server_->Stop(); });
+    thread_.join();
+  }
+  int port() const { return server_->port(); }
+  HttpServer& server() { return *server_; }
+
+ private:
+  std::unique_ptr<HttpServer> server_;
+  std::thread thread_;
+};
+
+void Echo(const std::shared_ptr<HttpExchange>& exchange) {
+  const HttpRequest& r = exchange->request();
+  exchange->Reply(
+      200, "text/plain",
+      absl::StrCat(r.method, " ", r.target, " ", r.authorization, " ", r.body));
+}
+
+TEST(HttpServer, AnswersRequestsOfOneConnectionInTurn) {
+  Running running(Echo);
+  HttpClient client(running.port());
+  for (int i = 0; i < 3; ++i) {
+    const std::string reply =
+        client.Ask("POST", absl::StrCat("/a?b=", i), absl::StrCat("body", i),
+                   "Authorization: me\r\n");
+    EXPECT_THAT(reply, StartsWith("HTTP/1.1 200 OK\r\n"));
+    EXPECT_THAT(
+        reply, HasSubstr(absl::StrCat("\r\n\r\nPOST /a?b=", i, " me body", i)));
+  }
+}
+
+TEST(HttpServer, AnswersRequestsThatWereSentTogether) {
+  Running running(Echo);
+  HttpClient client(running.port());
+  client.Send(
+      "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n"
+      "Connection: close\r\n\r\n");
+  const std::string got = client.ReadAll();
+  EXPECT_THAT(got, HasSubstr("GET /1"));
+  EXPECT_THAT(got, HasSubstr("GET /2"));
+  EXPECT_THAT(got, HasSubstr("Connection: close"));
+}
+
+TEST(HttpServer, ClosesAfterARequestOfHttp10) {
+  Running running([](const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->Begin("text/plain");
+    exchange->Send("one ");
+    exchange->Send("two");
+    exchange->End();
+  });
+  HttpClient client(running.port());
+  client.Send("GET / HTTP/1.0\r\n\r\n");
+  const std::string got = client.ReadAll();
+  EXPECT_THAT(got, testing::EndsWith("\r\n\r\none two"));
+  EXPECT_THAT(got, Not(HasSubstr("chunked")));
+}
+
+TEST(HttpServer, SendsPiecesInChunks) {
+  Running running([](const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->Begin("text/event-stream");
+    exchange->Send("0123456789abcdefg");
+    exchange->Send("");
+    exchange->Send("end");
+    exchange->End();
+    exchange->Send("late");
+  });
+  HttpClient client(running.port());
+  EXPECT_THAT(client.Ask("GET", "/"),
+              testing::EndsWith(
+                  "\r\n\r\n11\r\n0123456789abcdefg\r\n3\r\nend\r\n0\r\n\r\n"));
+  EXPECT_THAT(client.Ask("GET", "/"), HasSubstr("chunked"));
+}
+
+TEST(HttpServer, RefusesWhatIsTooLongOrNoHttp) {
+  Running running(Echo, {.max_body = 100, .max_header = 1000});
+  const std::string long_body(100000, 'x');
+  EXPECT_THAT(HttpClient(running.port()).Ask("POST", "/", long_body),
+              StartsWith("HTTP/1.1 413 "));
+  HttpClient chunked(running.port());
+  chunked.Send(absl::StrCat(
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+      absl::Hex(long_body.size()), "\r\n", long_body, "\r\n0\r\n\r\n"));
+  EXPECT_THAT(chunked.ReadAll(), StartsWith("HTTP/1.1 413 "));
+  EXPECT_THAT(HttpClient(running.port())
+                  .Ask("GET", "/", "", "A: " + std::string(2000, 'x') + "\r\n"),
+              StartsWith("HTTP/1.1 431 "));
+  for (const char* text :
+       {"\r\n\r\n\r\n", "GET\r\n\r\n", "hello there\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"}) {
+    HttpClient client(running.port());
+    client.Send(text);
+    EXPECT_THAT(client.ReadAll(), StartsWith("HTTP/1.1 400 ")) << text;
+  }
+  EXPECT_THAT(HttpClient(running.port()).Ask("POST", "/", "still there"),
+              HasSubstr("still there"));
+}
+
+TEST(HttpServer, AsksForABodyThatWaits) {
+  Running running(Echo);
+  HttpClient client(running.port());
+  client.Send(
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
+      "Expect: 100-continue\r\n\r\n");
+  EXPECT_THAT(client.ReadUntil("\r\n\r\n"), StartsWith("HTTP/1.1 100 "));
+  client.Send("body");
+  EXPECT_THAT(client.ReadUntil("body"), HasSubstr("HTTP/1.1 200 "));
+}
+
+TEST(HttpServer, TellsThatAClientHasGone) {
+  std::atomic<int> gone = 0;
+  std::vector<std::shared_ptr<HttpExchange>> held;  // on the server's thread
+  Running running([&](const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->OnGone([&gone] { ++gone; });
+    held.push_back(exchange);
+    if (exchange->request().target == "/stream") {
+      exchange->Begin("text/plain");
+      exchange->Send("hello");
+    }
+  });
+  for (const char* target : {"/wait", "/stream"}) {
+    const int before = gone;
+    HttpClient client(running.port());
+    client.Send(absl::StrCat("GET ", target, " HTTP/1.1\r\nHost: x\r\n\r\n"));
+    if (target == std::string("/stream")) client.ReadUntil("hello");
+    const double begin = Clock::Real().Seconds();
+    while (running.server().connections() == 0) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_EQ(gone, before);
+    client.Close();
+    while (gone == before && Clock::Real().Seconds() - begin < 10) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(gone, before + 1) << target;
+  }
+  std::atomic<bool> freed = false;
+  running.server().Post([&] {
+    for (const auto& exchange : held)
+      exchange->Reply(200, "text/plain", "late");
+    held.clear();
+    freed = true;
+  });
+  while (!freed) std::this_thread::yield();
+}
+
+TEST(HttpServer, ARequestThatIsDroppedIsAnswered) {
+  Running running([](const std::shared_ptr<HttpExchange>&) {});
+  EXPECT_THAT(HttpClient(running.port()).Ask("GET", "/"),
+              StartsWith("HTTP/1.1 500 "));
+}
+
+TEST(HttpServer, AnswersFromOtherThreads) {
+  std::vector<std::thread> workers;  // on the server's thread
+  Running* server = nullptr;
+  std::atomic<Running*> ready = nullptr;
+  Running running([&](const std::shared_ptr<HttpExchange>& exchange) {
+    while (ready == nullptr) std::this_thread::yield();
+    server = ready;
+    workers.emplace_back([&server = *server, exchange]() mutable {
+      server.server().Post([held = std::move(exchange)] {
+        held->Reply(200, "text/plain", "from afar");
+      });
+    });
+  });
+  ready = &running;
+  std::vector<std::thread> clients;
+  for (int i = 0; i < 8; ++i) {
+    clients.emplace_back([&running] {
+      HttpClient client(running.port());
+      for (int k = 0; k < 20; ++k) {
+        EXPECT_THAT(client.Ask("GET", "/"), HasSubstr("from afar"));
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  for (std::thread& worker : workers) worker.join();
+}
+
+TEST(HttpServer, MoreConnectionsThanItTakesWait) {
+  Running running(Echo, {.max_connections = 2});
+  auto first = std::make_unique<HttpClient>(running.port());
+  HttpClient second(running.port());
+  first->Ask("GET", "/1");
+  second.Ask("GET", "/2");
+  HttpClient third(running.port());
+  third.Send("GET /3 HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_LE(running.server().connections(), 2);
+  first.reset();
+  EXPECT_THAT(third.ReadUntil("/3"), HasSubstr("GET /3"));
+}
+
+TEST(HttpServer, IdleConnectionsEnd) {
+  Running running(Echo, {.idle_seconds = 0.05, .body_seconds = 0.05});
+  HttpClient quiet(running.port());
+  EXPECT_EQ(quiet.ReadAll(), "");
+  HttpClient half(running.port());
+  half.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
+  EXPECT_EQ(half.ReadAll(), "");
+}
+
+TEST(HttpServer, AClientThatDoesNotReadIsLeft) {
+  std::atomic<bool> gone = false;
+  std::shared_ptr<HttpExchange> held;  // on the server's thread
+  Running running(
+      [&](const std::shared_ptr<HttpExchange>& exchange) {
+        held = exchange;
+        exchange->OnGone([&gone] { gone = true; });
+        exchange->Begin("text/plain");
+        exchange->Send(std::string(64 << 20, 'x'));
+        EXPECT_GT(exchange->unsent(), size_t{1} << 20);
+      },
+      {.write_seconds = 0.1});
+  HttpClient client(running.port());
+  client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  while (!gone) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  std::atomic<bool> freed = false;
+  running.server().Post([&] {
+    held = nullptr;
+    freed = true;
+  });
+  while (!freed) std::this_thread::yield();
+}
+
+TEST(HttpServer, EndsWithoutItsClients) {
+  auto running = std::make_unique<Running>(Echo);
+  HttpClient idle(running->port()), asking(running->port());
+  EXPECT_THAT(asking.Ask("GET", "/"), HasSubstr("GET /"));
+  std::atomic<bool> stopped = false;
+  running->server().Post([&] {
+    running->server().StopAccepting();
+    stopped = true;
+  });
+  while (!stopped) std::this_thread::yield();
+  EXPECT_EQ(asking.ReadUntil("never comes").find("never"), std::string::npos);
+  EXPECT_FALSE(HttpClient(running->port()).connected());
+  running.reset();
+}
+
+TEST(HttpServer, SaysWhyItCannotListen) {
+  Running running(Echo);
+  const auto taken = HttpServer::Create({.port = running.port()}, Echo);
+  EXPECT_TRUE(absl::IsUnavailable(taken.status())) << taken.status();
+  EXPECT_THAT(std::string(taken.status().message()),
+              HasSubstr(absl::StrCat("127.0.0.1:", running.port())));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      HttpServer::Create({.host = "nowhere"}, Echo).status()));
+  EXPECT_FALSE(HttpServer::Create({.host = "192.0.2.1"}, Echo).ok());
+}
+
+}  // namespace
+}  // namespace espalier
