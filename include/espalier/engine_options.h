@@ -37,8 +37,12 @@ struct EngineOptions {
   // "cpu"; in a program that links LibTorch also "cuda", "cuda:1" and
   // "torch-cpu", which runs the code of "cuda" on the CPU.
   std::string device = "cpu";
-  int threads = 0;                      // 0: one per core
-  int live = 32;                        // concurrent searches
+  int threads = 0;  // 0: one per core
+  int live = 32;    // concurrent searches
+  // While the scores of a search's steps are under way, samples what follows
+  // the likeliest ones, this many per request: a search behind slow servers
+  // then waits less. Trees and answers stay the same. 0: off.
+  int speculate = 0;
   int64_t kv_bytes = int64_t{2} << 30;  // KV cache of each trunk
   // Weight format in memory: "auto" (as stored, but fp16 and quantised weights
   // as bf16), "fp32", "bf16", "int8", "int4".

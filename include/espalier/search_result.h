@@ -72,9 +72,12 @@ struct SearchResult {
   // The answers that the search held, in order, each with the tokens sampled
   // when it was offered. At t tokens it held the last one with at most t.
   std::vector<AnswerAt> anytime;
-  std::vector<TreeNode> tree;   // if SearchOptions::keep_tree
-  std::string stop_reason;      // "" if the method ended by itself
-  int64_t tokens = 0;           // sampled
+  std::vector<TreeNode> tree;  // if SearchOptions::keep_tree
+  std::string stop_reason;     // "" if the method ended by itself
+  int64_t tokens = 0;          // sampled
+  // Sampled ahead of the search's requests (EngineOptions::speculate) and not
+  // asked for by it; not among `tokens`.
+  int64_t speculated_tokens = 0;
   int64_t response_tokens = 0;  // of `response`, an end token included
   int64_t prompt_tokens = 0;
   int64_t reward_tokens = 0;  // tokens of scored steps

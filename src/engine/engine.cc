@@ -180,7 +180,7 @@ class LocalEngine : public Engine {
       result.configuration = configuration;
       on_done(i, std::move(result));
     };
-    Runner runner(models_, executor_, options_.live);
+    Runner runner(models_, executor_, options_.live, options_.speculate);
     const absl::Status status = runner.Run({.problems = problems,
                                             .task = &task,
                                             .algorithm = algorithm.get(),
@@ -193,7 +193,7 @@ class LocalEngine : public Engine {
   }
 
   void Serve(SearchSource& source) override {
-    Runner runner(models_, executor_, options_.live);
+    Runner runner(models_, executor_, options_.live, options_.speculate);
     runner.Serve([&](bool wait) -> std::shared_ptr<const RunnerJob> {
       while (std::shared_ptr<SearchJob> job = source.Next(wait)) {
         auto served = ServedJob::Create(job, HasReward(job->hooks),

@@ -61,10 +61,12 @@ bool StopRequested(const RunnerJob& job) {
 
 }  // namespace
 
-Runner::Runner(RunnerModels models, Executor& executor, int session_limit)
+Runner::Runner(RunnerModels models, Executor& executor, int session_limit,
+               int speculate)
     : models_(models),
       executor_(executor),
       session_limit_(std::max(1, session_limit)),
+      speculate_(speculate),
       checks_(executor.threads()) {
   ESP_CHECK(models_.policy != nullptr && models_.policy_tokenizer != nullptr);
   policies_ = {models_.policy};
@@ -301,7 +303,6 @@ absl::Status Runner::Dispatch(SearchSession& session) {
 }
 
 absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
-  const Tree& tree = session.context().tree();
   switch (request.kind) {
     case RequestKind::kExpand: {
       const size_t policy = PolicyOf(request.by);
@@ -335,15 +336,48 @@ absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
                             " reads hidden states, which this model does not "
                             "return; use a model with weights"))});
       }
-      const SampleFilter filter = request.expand.filter.value_or(
-          SampleFilter{.top_k = session.job->options->top_k,
-                       .top_p = session.job->options->top_p,
-                       .min_p = session.job->options->min_p});
-      std::vector<std::string> stops = session.job->task->format().stop_strings;
-      stops.insert(stops.end(), request.expand.stop_strings.begin(),
-                   request.expand.stop_strings.end());
-      GenerateRequest body{
-          .from = session.policies[policy]->Of(tree, request.nodes[0]),
+      GenerateRequest body = ToGenerate(session, request, policy);
+      if (speculate_ > 0) {
+        return SendOrTakeAhead(session, std::move(request), policy,
+                               std::move(body));
+      }
+      Submit(session, *policies_[policy], std::move(request),
+             {.body = std::move(body)});
+      return absl::OkStatus();
+    }
+    case RequestKind::kEvaluate: {
+      const std::vector<NodeId> nodes = request.nodes;
+      const RunHooks& hooks = *session.job->hooks;
+      ESP_RETURN_IF_ERROR(hooks.reward != nullptr
+                              ? RunCheck(session, std::move(request))
+                              : SendEvaluate(session, std::move(request)));
+      const bool waits = hooks.reward == nullptr || hooks.background_checks;
+      if (speculate_ > 0 && waits) SampleAhead(session, nodes);
+      return absl::OkStatus();
+    }
+    case RequestKind::kVerify:
+    case RequestKind::kGrade:
+      return RunCheck(session, std::move(request));
+    default:
+      return Deliver(session, request,
+                     {.number = request.number,
+                      .status = absl::UnimplementedError(absl::StrCat(
+                          "no backend answers ",
+                          AbslView(RequestKindName(request.kind))))});
+  }
+}
+
+GenerateRequest Runner::ToGenerate(SearchSession& session,
+                                   const SearchRequest& request,
+                                   size_t policy) const {
+  const SearchOptions& options = *session.job->options;
+  const SampleFilter filter = request.expand.filter.value_or(SampleFilter{
+      .top_k = options.top_k, .top_p = options.top_p, .min_p = options.min_p});
+  std::vector<std::string> stops = session.job->task->format().stop_strings;
+  stops.insert(stops.end(), request.expand.stop_strings.begin(),
+               request.expand.stop_strings.end());
+  return {.from = session.policies[policy]->Of(session.context().tree(),
+                                               request.nodes[0]),
           .n = request.expand.n,
           .sampling = {.temperature = request.expand.temperature,
                        .top_k = filter.top_k,
@@ -357,26 +391,22 @@ absl::Status Runner::Send(SearchSession& session, SearchRequest request) {
           .top_alternatives = request.expand.alternatives,
           .top_logprobs = request.expand.top_logprobs,
           .hidden = request.expand.hidden};
-      Submit(session, *policies_[policy], std::move(request),
-             {.body = std::move(body)});
-      return absl::OkStatus();
+}
+
+SearchCompletion Runner::Completed(SearchSession& session,
+                                   const SearchRequest& request,
+                                   std::vector<Continuation> continuations,
+                                   int policy) const {
+  SearchCompletion out{.number = request.number};
+  for (Continuation& c : continuations) {
+    ESP_CHECK(policy >= 0);
+    SampledStep& step = out.samples.emplace_back(
+        ToStep(std::move(c), *models_.policy_tokenizer, policy));
+    if (step.truncated && IsSegment(session, request, step)) {
+      step.truncated = false;
     }
-    case RequestKind::kEvaluate: {
-      if (session.job->hooks->reward != nullptr) {
-        return RunCheck(session, std::move(request));
-      }
-      return SendEvaluate(session, std::move(request));
-    }
-    case RequestKind::kVerify:
-    case RequestKind::kGrade:
-      return RunCheck(session, std::move(request));
-    default:
-      return Deliver(session, request,
-                     {.number = request.number,
-                      .status = absl::UnimplementedError(absl::StrCat(
-                          "no backend answers ",
-                          AbslView(RequestKindName(request.kind))))});
   }
+  return out;
 }
 
 absl::Status Runner::SendEvaluate(SearchSession& session,
@@ -560,6 +590,11 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
     ESP_CHECK(it != pending_.end());
     const PendingRequest pending = std::move(it->second);
     pending_.erase(it);
+    if (pending.ahead) {
+      pending.session->in_flight.erase(completion.id);
+      status.Update(TakeAhead(*pending.session, std::move(completion), policy));
+      continue;
+    }
     if (ServerIsGone(completion.status) && !serving_) {
       // Not this search's failure: the run ends, and may be resumed.
       pending.session->in_flight.erase(completion.id);
@@ -574,14 +609,10 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
       status.Update(ServeJudge(session));
       continue;
     }
-    SearchCompletion out{.number = pending.request.number,
-                         .status = completion.status};
-    for (Continuation& c : completion.continuations) {
-      ESP_CHECK(policy >= 0);
-      SampledStep& step = out.samples.emplace_back(
-          ToStep(std::move(c), *models_.policy_tokenizer, policy));
-      if (step.truncated && IsSegment(pending, step)) step.truncated = false;
-    }
+    SearchCompletion out =
+        Completed(*pending.session, pending.request,
+                  std::move(completion.continuations), policy);
+    out.status = completion.status;
     out.scores = std::move(completion.scores);
     if (pending.request.kind == RequestKind::kEvaluate &&
         pending.session->reader != nullptr && completion.status.ok()) {
@@ -598,16 +629,16 @@ absl::Status Runner::StepBackend(Backend* backend, int policy, bool& stepped) {
   return status;
 }
 
-bool Runner::IsSegment(const PendingRequest& pending,
+bool Runner::IsSegment(SearchSession& session, const SearchRequest& request,
                        const SampledStep& step) const {
-  const StepFormat& format = pending.session->job->task->format();
+  const StepFormat& format = session.job->task->format();
   const auto full = static_cast<size_t>(format.max_step_tokens);
   if (!format.segments || step.tokens.size() < full) return false;
   // Nothing can follow at the end of the context: the response is truncated.
-  const Tree& tree = pending.session->context().tree();
+  const Tree& tree = session.context().tree();
   int64_t length =
-      pending.session->prompt_tokens + static_cast<int64_t>(step.tokens.size());
-  for (const NodeId id : tree.Path(pending.request.nodes[0])) {
+      session.prompt_tokens + static_cast<int64_t>(step.tokens.size());
+  for (const NodeId id : tree.Path(request.nodes[0])) {
     length += static_cast<int64_t>(tree.tokens(id).size());
   }
   return length < models_.policy->capabilities().context_length;
@@ -622,6 +653,7 @@ void Runner::CancelRequests(SearchSession& session) {
     pending_.erase(id);
   }
   session.in_flight.clear();
+  session.ahead.DropUnderWay();
   session.judged.clear();
   if (session.judge != nullptr) session.judge->Cancel();
 }
@@ -639,6 +671,8 @@ void Runner::ReleaseRest(SearchSession& session) {
     reward_stats_.laid_out += session.judge->stats().laid_out;
     reward_stats_.again += session.judge->stats().again;
   }
+  session.ahead.DropAll();
+  ReleaseSpare(session);
   // Samples that became nodes since the last Dispatch.
   for (const AdoptedSample& adopted : session.driver().TakeAdopted()) {
     ReleaseHandle(adopted.handle);
@@ -670,7 +704,12 @@ void Runner::EndStopped() {
     std::vector<uint64_t> unanswered;
     for (const RequestId id : session->in_flight) {
       const PendingRequest& pending = pending_.at(id);
-      if (pending.part == 0) unanswered.push_back(pending.request.number);
+      if (pending.ahead) {
+        const auto number = session->ahead.AskedBy(id);
+        if (number) unanswered.push_back(*number);
+      } else if (pending.part == 0) {
+        unanswered.push_back(pending.request.number);
+      }
     }
     for (const auto& [number, request] : session->judged) {
       unanswered.push_back(number);
@@ -708,6 +747,7 @@ absl::Status Runner::FinishDone() {
     ReleaseRest(*session);
     SearchResult result = session->Result();
     if (job.options->keep_tree) result.tree = session->TreeAsText();
+    result.speculated_tokens = session->ahead.unused_tokens();
     result.seconds = Clock::Real().Seconds() - session->started;
     if (job.on_tree && result.status.ok()) {
       job.on_tree(session->index(), session->context().tree());

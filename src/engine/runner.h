@@ -68,7 +68,9 @@ struct RunnerJob {
 
 class Runner {
  public:
-  Runner(RunnerModels models, Executor& executor, int session_limit);
+  // `speculate`: EngineOptions::speculate.
+  Runner(RunnerModels models, Executor& executor, int session_limit,
+         int speculate = 0);
 
   absl::Status Run(const RunnerJob& job);
   // Runs jobs of one problem each until `next` gives none. Null with `wait`:
@@ -85,6 +87,7 @@ class Runner {
     SearchRequest request;
     std::vector<NodeId> read = {};  // of a RewardQuery
     uint64_t part = 0;              // of a StepJudge's part; 0: none
+    bool ahead = false;             // of a Speculation's samples
   };
 
   absl::Status CheckJob(const RunnerJob& job) const;
@@ -110,6 +113,24 @@ class Runner {
                      int policy);
   void Submit(SearchSession& session, Backend& backend, SearchRequest request,
               Request body);
+  // An Expand as the backend of policy number `policy` reads it.
+  GenerateRequest ToGenerate(SearchSession& session,
+                             const SearchRequest& request, size_t policy) const;
+  // What the samples of an Expand are to its search.
+  SearchCompletion Completed(SearchSession& session,
+                             const SearchRequest& request,
+                             std::vector<Continuation> continuations,
+                             int policy) const;
+  // Sends an Expand of policy number `policy`, or answers it by what was
+  // sampled ahead.
+  absl::Status SendOrTakeAhead(SearchSession& session, SearchRequest request,
+                               size_t policy, GenerateRequest body);
+  // Samples what may follow `nodes`, among which the search will choose.
+  void SampleAhead(SearchSession& session, absl::Span<const NodeId> nodes);
+  // Keeps what was sampled ahead, or delivers it to a search that waits for it.
+  absl::Status TakeAhead(SearchSession& session, Completion completion,
+                         int policy);
+  void ReleaseSpare(SearchSession& session);
   // Sends an Evaluate to the critic.
   absl::Status SendEvaluate(SearchSession& session, SearchRequest request);
   // Sends what a session's judge asks for and delivers what it has judged.
@@ -133,7 +154,8 @@ class Runner {
   // Delivers the results of slow checks; with `wait`, waits for at least one.
   absl::Status TakeChecks(bool wait);
   // True if a step that a length limit ended is a whole segment.
-  bool IsSegment(const PendingRequest& pending, const SampledStep& step) const;
+  bool IsSegment(SearchSession& session, const SearchRequest& request,
+                 const SampledStep& step) const;
   // Releases a sample's sequence by its handle.
   void ReleaseHandle(int64_t handle);
   void CancelRequests(SearchSession& session);
@@ -147,6 +169,7 @@ class Runner {
   std::vector<Backend*> policies_;  // the policy and further models that write
   Executor& executor_;
   const int session_limit_;
+  const int speculate_;
 
   std::shared_ptr<const RunnerJob> job_;  // of the current Run
   bool serving_ = false;

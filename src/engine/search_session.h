@@ -16,6 +16,7 @@
 #include "search/algorithm.h"
 #include "search/search_context.h"
 #include "src/engine/reward_reader.h"
+#include "src/engine/speculation.h"
 #include "src/engine/step_judge.h"
 
 namespace espalier {
@@ -80,9 +81,10 @@ class SearchSession {
   std::unique_ptr<StepJudge> judge;
   std::map<uint64_t, SearchRequest> judged;  // that it works on, by number
   std::set<RequestId> in_flight;             // backend requests
-  bool has_news = true;                      // completions wait for Resume
-  double started = 0;                        // seconds of the real clock
-  double shown = -1;  // when it was last reported; -1: never
+  Speculation ahead;
+  bool has_news = true;  // completions wait for Resume
+  double started = 0;    // seconds of the real clock
+  double shown = -1;     // when it was last reported; -1: never
   int64_t prompt_tokens = 0;
 
  private:

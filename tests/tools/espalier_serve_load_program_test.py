@@ -17,9 +17,10 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
+import espalier_readme_program_test as readme
 from espalier_program_test import SLOW, STORY
 from serve_case import (CHAT, ENDLESS, PEOPLE, WHILE, ServeTest, chat_body,
-                        events, story, until)
+                        events, story, until, user)
 
 LONG = bool(os.environ.get("ESPALIER_LONG"))
 
@@ -77,6 +78,24 @@ class OthersTest(ServeTest):
                          [content for _, content in alone] * 3)
         self.assertEqual(len({name for name, _ in alone + together}), 128)
 
+    def test_turns_do_not_mix(self):
+        """Conversations that begin alike, with a model that takes turns."""
+        folder = self.copy_of_model()
+        readme.ReadmeTest.give_chat_template(folder)
+        server = self.serve("--model", folder, "--prompt", "instruct")
+
+        def talk(i):
+            messages = [{"role": "system", "content": "Be brief."}]
+            for j in range(3):
+                messages += user(f"I am {PEOPLE[i % (2 + 3 * j)]}. " + STORY)
+                content = self.content(server.chat(
+                    model="majority@90", messages=messages, seed=1))
+                messages.append({"role": "assistant", "content": content})
+            return messages
+        alone = [talk(i) for i in range(8)]
+        self.assertEqual(list(self.pool.map(talk, list(range(8)) * 2)),
+                         alone * 2)
+
     def test_slow_clients_hold_up_nobody(self):
         address = ("127.0.0.1", self.server.port)
         head = f"POST {CHAT} HTTP/1.1\r\nHost: a\r\n".encode()
@@ -98,7 +117,7 @@ class OthersTest(ServeTest):
         for _ in range(5):
             start = time.monotonic()
             self.right(self.server.get("/health"))
-            self.assertIn("54", self.content(self.server.chat()))
+            self.assertIn("23", self.content(self.server.chat()))
             self.assertLess(time.monotonic() - start, 30 if SLOW else 5)
 
     def test_added_latency(self):
@@ -150,7 +169,17 @@ class QueueTest(ServeTest):
             times.append(self.freed(connection, reset=i % 2 == 1))
         print(f"figure: serve frees the search of a client that left within "
               f"{1000 * max(times):.0f} ms")
-        self.assertIn("54", self.content(self.server.chat()))
+        self.assertIn("23", self.content(self.server.chat()))
+
+    def test_one_that_has_sent_more_is_watched_too(self):
+        for more in (b"\r\n", b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"):
+            for reset in (False, True):
+                connection = self.server.begin(model=ENDLESS)
+                self.server.until_running()
+                connection.sock.sendall(more)
+                time.sleep(0.05)
+                with self.subTest(more=more, reset=reset):
+                    self.freed(connection, reset)
 
     def test_a_full_queue(self):
         first = self.server.begin(model=ENDLESS)
@@ -240,11 +269,15 @@ class EndTest(ServeTest):
         server = self.serve()
         over = server.connect()
         self.right(server.get("/health", over=over))
-        with socket.create_connection(("127.0.0.1", server.port)) as one:
-            one.sendall(b"POST /v1/chat")
-            start = time.monotonic()
-            server.end()
-            self.assertLess(time.monotonic() - start, 20 if SLOW else 3)
+        for data in (b"", b"POST /v1/chat", b"POST /v1/chat/completions "
+                     b"HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"):
+            one = socket.create_connection(("127.0.0.1", server.port))
+            self.addCleanup(one.close)
+            one.sendall(data)
+        time.sleep(0.1)
+        start = time.monotonic()
+        server.end()
+        self.assertLess(time.monotonic() - start, 20 if SLOW else 3)
         over.close()
 
     def test_a_second_signal_ends_at_once(self):
@@ -261,7 +294,7 @@ class EndTest(ServeTest):
 class CrowdTest(ServeTest):
     """`clients` at once, each of which asks for so many chats on average."""
     flags = ("--queue", "5000")
-    clients, chats, rounds = 1000, 0.2, 2
+    clients, chats, rounds = 1000, 2, 2
 
     @classmethod
     def setUpClass(cls):
@@ -318,7 +351,7 @@ class CrowdTest(ServeTest):
 
 @unittest.skipUnless(LONG, "takes minutes")
 class LongTest(CrowdTest):
-    chats, rounds = 3, 4
+    chats, rounds = 10, 6
 
 
 if __name__ == "__main__":

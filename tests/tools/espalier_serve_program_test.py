@@ -116,7 +116,6 @@ class AnswerTest(ServeTest):
         self.assertEqual(row["usage"]["search_tokens"], solved["tokens"])
 
     def test_usage_counts_tokens(self):
-        full = self.content(self.server.chat())
         for model, longest in (("greedy", 8), ("greedy", 300),
                                ("majority@4x", 12), ("puct@900", 200)):
             for name in ("max_tokens", "max_completion_tokens"):
@@ -132,10 +131,21 @@ class AnswerTest(ServeTest):
                                         usage["completion_tokens"])
                 self.assertEqual(choice["finish_reason"],
                                  "length" if longest < 20 else "stop")
-                if model == "greedy":
-                    text = choice["message"]["content"]
-                    self.assertTrue(full.startswith(text))
-                    self.assertEqual(text == full, longest == 300)
+
+    def test_a_response_that_is_too_long_is_cut(self):
+        full = self.content(self.server.chat())
+        for longest in (12, 20, 30):
+            row = self.right(self.server.chat(max_tokens=longest))
+            choice, = row["choices"]
+            text = choice["message"]["content"]
+            self.assertEqual(choice["finish_reason"], "length")
+            self.assertTrue(full.startswith(text), text)
+            self.assertNotIn(text, ("", full))
+            self.assertGreater(row["usage"]["completion_tokens"], longest // 2)
+            content, last, _ = self.order(self.server.stream(
+                max_tokens=longest))
+            self.assertEqual(content, text)
+            self.assertEqual(last["choices"][0]["finish_reason"], "length")
 
     def test_where_method_and_budget_come_from(self):
         majority = {"method": "majority"}
@@ -182,8 +192,8 @@ class AnswerTest(ServeTest):
 
     def test_seeds(self):
         first, again, *others = [self.content(self.server.chat(
-            story(3), model="sample", seed=seed)) for seed in
-            (1, 1, 2, 3, 4, 5, 6, 7, 8)]
+            model="sample", temperature=2, seed=seed)) for seed in
+            (1, 1, 2, 3, 4)]
         self.assertEqual(first, again)
         self.assertGreater(len({first, *others}), 1)
 
@@ -239,10 +249,10 @@ class AnswerTest(ServeTest):
             self.assertEqual(plain, self.content(self.server.chat(**fields)))
 
     def test_completions(self):
-        for fields in ({"seed": 2}, {"seed": 2, "max_tokens": 9}):
-            body = dict(fields, model="majority@300", prompt=STORY)
+        for fields in ({}, {"max_tokens": 20}):
+            body = dict(fields, model="greedy", prompt=self.prompt())
             row = self.right(self.server.ask("POST", TEXT, body))
-            chat = self.right(self.server.chat(model="majority@300", **fields))
+            chat = self.right(self.server.chat(**fields))
             self.assertEqual(row["object"], "text_completion")
             theirs = chat["choices"][0]
             self.assertEqual(row["choices"], [{
@@ -259,7 +269,7 @@ class AnswerTest(ServeTest):
         head = {"Expect": "100-continue"}
         for pieces, headers in (([body[:9], body[9:]], {}), (body, head)):
             connection.request("POST", CHAT, pieces, headers)
-            self.assertIn("54", self.content(self.server.finish(connection)))
+            self.assertIn("23", self.content(self.server.finish(connection)))
         health = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
         last = health.replace(b"Host: a", b"Host: a\r\nConnection: close")
         with socket.create_connection(connection.sock.getpeername(),
@@ -289,8 +299,6 @@ class StreamTest(ServeTest):
                     row["search"].pop("seconds", None)
                 self.assertEqual(last["search"], whole["search"])
                 self.assertEqual(last["choices"][0]["finish_reason"], "stop")
-        content, last, _ = self.order(self.server.stream(max_tokens=7))
-        self.assertEqual(last["choices"][0]["finish_reason"], "length")
 
     def test_a_stream_begins_before_the_search_ends(self):
         connection = self.server.begin(model=WHILE, stream=True)
@@ -377,7 +385,7 @@ class RefusedTest(ServeTest):
 
     def test_fields_of_search(self):
         wrong = {
-            "method": (3, [], "", "bem"), "tree": ("yes", 1),
+            "method": (3, [], "bem"), "tree": ("yes", 1),
             "budget": ({}, [], "x", "x4", "-2x", "0x", "0", 0, -5, 65537, 1e30,
                        1.5, "99999999999999999999", True),
             "max_seconds": ("x", -1), "top_k": ("x", -1, 1.5),
@@ -404,7 +412,7 @@ class RefusedTest(ServeTest):
                         path=path + CHAT, model="greedy" if path else model),
                         400, *words)
         for model, near in (("bem@600", "beam"), ("storys", "stories"),
-                            ("gpt-4o", ""), ("", ""), ("a/b/c", "")):
+                            ("gpt-4o", ""), ("a/b/c", "")):
             self.fault(self.server.chat(model=model), 404, near,
                        code="model_not_found")
         for fields in ({"max_tokens": 60000, "model": "beam@4x"},
@@ -447,6 +455,16 @@ class RefusedTest(ServeTest):
                      chunked + chunk * 6, chunked + b"ffffffff\r\nxx",
                      chunked + b"7fffffffffffffff\r\nxx"):
             self.assertEqual(self.server.raw(data), 413, data[:120])
+
+    def test_long_names_are_refused_soon(self):
+        for model in ("b" * 250000, "a/" * 100000, "preset=" + "x" * 200000,
+                      "beam:" + "x" * 200000, "beam:width=" + "9" * 200000):
+            start = time.monotonic()
+            reply = self.server.chat(model=model)
+            with self.subTest(model=model[:12]):
+                self.assertIn(reply.status, (400, 404))
+                self.assertLess(len(reply.body), 5000)
+                self.assertLess(time.monotonic() - start, 5 if SLOW else 0.2)
 
     def test_broken_http(self):
         head = f"POST {CHAT} HTTP/1.1\r\nHost: a\r\n".encode()
@@ -517,7 +535,7 @@ class KeyTest(ServeTest):
                 found += reply.body + bytes(reply.headers)
         good = {"Authorization": "Bearer " + self.key}
         reply = self.server.chat(headers=good)
-        self.assertIn("54", self.content(reply))
+        self.assertIn("23", self.content(reply))
         self.right(self.server.get("/v1/models", headers=good))
         found += reply.body + bytes(reply.headers)
         for path in ("/health", "/metrics"):
@@ -547,7 +565,7 @@ class FlagsTest(ServeTest):
         self.assertEqual((method, reply.json["search"]["seed"]),
                          ("majority", 9))
         self.assertLessEqual(tokens, 400)
-        self.right(self.server.chat("What is 17 * 23?"))
+        self.right(self.server.chat("What is 17 * 23?", max_tokens=30))
 
     def attempt(self, *flags):
         return subprocess.run(
@@ -565,7 +583,7 @@ class FlagsTest(ServeTest):
             done = self.attempt(*flags)
             with self.subTest(flags=flags):
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.refused(done, flags[0] if len(flags) > 1 else "nothing")
+                self.refused(done, flags[-1].strip("-"))
 
     def test_a_port_in_use(self):
         place = f"127.0.0.1:{self.server.port}"
@@ -588,7 +606,7 @@ class FlagsTest(ServeTest):
 
 SCRIPT = """
 const OpenAI = require("openai");
-const [, , baseURL, content] = process.argv;
+const [, , baseURL, content, prompt] = process.argv;
 const client = new OpenAI({baseURL, apiKey: "none", maxRetries: 0});
 const messages = [{role: "user", content}];
 const ask = {model: "beam@900", messages, seed: 3, search: {budget: 600}};
@@ -604,7 +622,9 @@ const ask = {model: "beam@900", messages, seed: 3, search: {budget: 600}};
     out.usage = chunk.usage ?? out.usage;
   }
   out.completion = await client.completions.create(
-      {...ask, messages: undefined, prompt: content});
+      {model: "stories/greedy", prompt});
+  out.greedy = await client.chat.completions.create(
+      {model: "greedy", messages});
   try {
     await client.chat.completions.create({...ask, model: "bem@600"});
   } catch (e) {
@@ -621,7 +641,8 @@ class OpenAiClientTest(ServeTest):
     def test_the_public_client(self):
         done = subprocess.run(
             ["node", self.path("ask.js", SCRIPT),
-             f"http://127.0.0.1:{self.server.port}/v1", STORY],
+             f"http://127.0.0.1:{self.server.port}/v1", STORY,
+             self.prompt()],
             env=dict(os.environ, NODE_PATH=os.path.join(
                 OPENAI, "node_modules")), capture_output=True, text=True,
             timeout=120, check=False)
@@ -632,7 +653,8 @@ class OpenAiClientTest(ServeTest):
         self.assertLessEqual(chat["usage"]["search_tokens"], 600)
         text = chat["choices"][0]["message"]["content"]
         self.assertEqual(out["text"], text)
-        self.assertEqual(out["completion"]["choices"][0]["text"], text)
+        self.assertEqual(out["completion"]["choices"][0]["text"],
+                         out["greedy"]["choices"][0]["message"]["content"])
         self.assertEqual(out["usage"], chat["usage"])
         kind, status, code, message = out["error"]
         self.assertEqual((kind, status, code),

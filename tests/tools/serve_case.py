@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 
-from espalier_program_test import PROGRAM, STORY, ZOO, ProgramTest
+from espalier_program_test import PROGRAM, STORY, ZOO, ProgramTest, run
 
 KEY_NAME = "ESPALIER_SERVE_KEY"
 CHAT, TEXT = "/v1/chat/completions", "/v1/completions"
@@ -248,6 +248,12 @@ class ServeTest(ProgramTest):
         self.assertTrue(error["message"])
         if code:
             self.assertEqual(error["code"], code)
+
+    def prompt(self):
+        """What the model reads when it is asked STORY."""
+        done = run("solve", STORY, "--show-prompt", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["prompt"]
 
     def order(self, found, usage=False):
         """Checks the order of a chat's events. Returns the content, the last

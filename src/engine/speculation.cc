@@ -1,0 +1,172 @@
+#include "src/engine/speculation.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace espalier {
+namespace {
+
+// Equal but for the number of samples and their length.
+bool SameDraws(const GenerateRequest& a, const GenerateRequest& b) {
+  return a.from == b.from && a.stream == b.stream &&
+         a.first_sample == b.first_sample &&
+         a.sampling.temperature == b.sampling.temperature &&
+         a.sampling.top_k == b.sampling.top_k &&
+         a.sampling.top_p == b.sampling.top_p &&
+         a.sampling.min_p == b.sampling.min_p &&
+         a.stop.delimiter == b.stop.delimiter &&
+         a.stop.stop_strings == b.stop.stop_strings &&
+         a.top_alternatives == b.top_alternatives &&
+         a.top_logprobs == b.top_logprobs && a.hidden == b.hidden;
+}
+
+}  // namespace
+
+void Speculation::Learn(const SearchRequest& expand, size_t policy) {
+  last_ = expand;
+  policy_ = policy;
+}
+
+std::vector<SearchRequest> Speculation::Choose(const SearchContext& context,
+                                               absl::Span<const NodeId> nodes,
+                                               uint64_t seed,
+                                               size_t most) const {
+  std::vector<SearchRequest> chosen;
+  if (!last_) return chosen;
+  const Tree& tree = context.tree();
+  std::vector<NodeId> open;
+  for (const NodeId node : nodes) {
+    const bool drawn =
+        std::any_of(entries_.begin(), entries_.end(),
+                    [node](const Entry& entry) { return entry.node == node; });
+    if (!drawn && !tree[node].terminal() && !tree[node].truncated() &&
+        tree.step(node).depth < context.format().max_steps) {
+      open.push_back(node);
+    }
+  }
+  std::stable_sort(open.begin(), open.end(), [&tree](NodeId a, NodeId b) {
+    return tree.step(a).logprob > tree.step(b).logprob;
+  });
+  if (open.size() > most) open.resize(most);
+  const uint64_t problem = StableHash(context.problem().question);
+  for (const NodeId node : open) {
+    SearchRequest& request = chosen.emplace_back(*last_);
+    request.nodes = {node};
+    request.first_sample = tree.samples_drawn(node);
+    // As SearchContext::Expand makes it; if it were another, the samples would
+    // not be used.
+    request.stream =
+        StreamKey(seed, problem, tree.path_hash(node), Purpose::kSample);
+  }
+  return chosen;
+}
+
+void Speculation::Add(RequestId id, NodeId node, size_t policy,
+                      GenerateRequest body) {
+  entries_.push_back(
+      {.id = id, .node = node, .policy = policy, .body = std::move(body)});
+}
+
+bool Speculation::Serves(const Entry& entry, int n, int max_tokens) {
+  if (static_cast<int>(entry.samples.size()) < n) return false;
+  return std::all_of(
+      entry.samples.begin(), entry.samples.begin() + n,
+      [&](const Continuation& sample) {
+        // One that was cut, or reaches the limit, may have another end under
+        // another limit.
+        return max_tokens == entry.body.stop.max_tokens ||
+               (sample.finish != Finish::kLength &&
+                static_cast<int>(sample.tokens.size()) < max_tokens);
+      });
+}
+
+std::vector<Continuation> Speculation::Take(Entry& entry, int n) {
+  std::vector<Continuation> taken(
+      std::make_move_iterator(entry.samples.begin()),
+      std::make_move_iterator(entry.samples.begin() + n));
+  entry.samples.erase(entry.samples.begin(), entry.samples.begin() + n);
+  Spare(entry);
+  return taken;
+}
+
+void Speculation::Spare(Entry& entry) {
+  for (const Continuation& sample : entry.samples) {
+    spare_.emplace_back(entry.policy, sample.seq);
+    unused_tokens_ += static_cast<int64_t>(sample.tokens.size());
+  }
+  entry.samples.clear();
+}
+
+Speculation::Answer Speculation::Ask(const SearchRequest& request,
+                                     size_t policy, const GenerateRequest& body,
+                                     std::vector<Continuation>& samples) {
+  const auto entry =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& one) {
+        return one.node == request.nodes[0] && one.policy == policy;
+      });
+  if (entry == entries_.end()) return Answer::kNone;
+  if (entry->request) return Answer::kNone;  // another request waits for it
+  if (SameDraws(entry->body, body) && entry->body.n >= body.n) {
+    if (!entry->arrived) {
+      entry->request = request;
+      entry->asked_n = body.n;
+      entry->asked_tokens = body.stop.max_tokens;
+      return Answer::kUnderWay;
+    }
+    if (Serves(*entry, body.n, body.stop.max_tokens)) {
+      samples = Take(*entry, body.n);
+      entries_.erase(entry);
+      return Answer::kHere;
+    }
+  }
+  // The node's next samples are drawn by the request itself.
+  if (entry->arrived) {
+    Spare(*entry);
+    entries_.erase(entry);
+  }
+  return Answer::kNone;
+}
+
+Speculation::Arrival Speculation::Arrive(RequestId id,
+                                         std::vector<Continuation> samples) {
+  const auto entry =
+      std::find_if(entries_.begin(), entries_.end(),
+                   [id](const Entry& one) { return one.id == id; });
+  ESP_CHECK(entry != entries_.end());
+  entry->arrived = true;
+  entry->samples = std::move(samples);
+  Arrival arrival;
+  const bool failed = entry->samples.empty();
+  if (!entry->request && !failed) return arrival;
+  arrival.request = std::move(entry->request);
+  if (arrival.request && Serves(*entry, entry->asked_n, entry->asked_tokens)) {
+    arrival.serves = true;
+    arrival.samples = Take(*entry, entry->asked_n);
+  }
+  Spare(*entry);
+  entries_.erase(entry);
+  return arrival;
+}
+
+std::optional<uint64_t> Speculation::AskedBy(RequestId id) const {
+  for (const Entry& entry : entries_) {
+    if (entry.id == id && entry.request) return entry.request->number;
+  }
+  return std::nullopt;
+}
+
+void Speculation::DropUnderWay() {
+  std::erase_if(entries_, [](const Entry& entry) { return !entry.arrived; });
+}
+
+void Speculation::DropAll() {
+  for (Entry& entry : entries_) Spare(entry);
+  entries_.clear();
+}
+
+std::vector<std::pair<size_t, SeqId>> Speculation::TakeSpare() {
+  return std::exchange(spare_, {});
+}
+
+}  // namespace espalier
