@@ -26,7 +26,8 @@ struct SearchJob {
   // `stop` ends this search alone. Neither `recorder` nor `grade` may be set.
   // `on_progress` has the index 0.
   RunHooks hooks;
-  // Called once, on the thread of Engine::Serve.
+  // Called once, on the thread of Engine::Serve. A search without an answer
+  // gives its best unfinished response.
   std::function<void(SearchResult)> on_done;
 };
 

@@ -746,6 +746,7 @@ absl::Status Runner::FinishDone() {
     CancelRequests(*session);
     ReleaseRest(*session);
     SearchResult result = session->Result();
+    if (serving_ && result.steps.empty()) session->FillUnfinished(result);
     if (job.options->keep_tree) result.tree = session->TreeAsText();
     result.speculated_tokens = session->ahead.unused_tokens();
     result.seconds = Clock::Real().Seconds() - session->started;

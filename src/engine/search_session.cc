@@ -1,6 +1,7 @@
 #include "src/engine/search_session.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/check.h"
@@ -158,6 +159,25 @@ SearchResult SearchSession::Result() const {
     result.anytime.push_back({at.tokens, answer_text(at.answer)});
   }
   return result;
+}
+
+void SearchSession::FillUnfinished(SearchResult& result) const {
+  const Tree& tree = context_.tree();
+  const auto rank = [&tree](NodeId id) {
+    const float score = tree.step(id).path_score;
+    return std::pair(std::isnan(score) ? -1.0f : score,
+                     tree.step(id).path_tokens);
+  };
+  NodeId best = kRoot;
+  for (NodeId id = 1; id < tree.size(); ++id) {
+    if (tree[id].num_children > 0) continue;
+    if (best == kRoot || rank(id) > rank(best)) best = id;
+  }
+  result.response = tree.Response(best);
+  result.response_tokens = static_cast<int64_t>(tree.step(best).path_tokens);
+  for (const NodeId id : tree.Path(best)) {
+    result.steps.push_back(Describe(tree, id));
+  }
 }
 
 }  // namespace espalier

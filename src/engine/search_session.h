@@ -58,6 +58,9 @@ class SearchSession {
   bool over() const;
   // Fills everything except the prompt's token counts and seconds.
   SearchResult Result() const;
+  // Fills response, steps and response_tokens with the unfinished response of
+  // the best score, the longest of these.
+  void FillUnfinished(SearchResult& result) const;
   // Fills everything except seconds.
   SearchSnapshot Snapshot() const;
   // The whole tree as text, the root first.

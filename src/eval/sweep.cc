@@ -142,6 +142,8 @@ absl::Status RunBlock(const SweepInput& in, const SearchOptions& search,
           row.prompt_tokens += static_cast<double>(result.prompt_tokens);
           row.reward_tokens += static_cast<double>(result.reward_tokens);
           row.verdict_tokens += static_cast<double>(result.verdict_tokens);
+          row.speculated_tokens +=
+              static_cast<double>(result.speculated_tokens);
           row.model_calls += static_cast<double>(result.model_calls);
         }
         judge.Add(i, std::move(result));
@@ -184,6 +186,7 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
   row.prompt_tokens /= n;
   row.reward_tokens /= n;
   row.verdict_tokens /= n;
+  row.speculated_tokens /= n;
   row.model_calls /= n;
   return row;
 }
@@ -377,6 +380,7 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
   struct Sum {
     int64_t successes = 0, n = 0, undecided = 0;
     double tokens = 0, seconds = 0, calls = 0, verdict_tokens = 0;
+    double speculated_tokens = 0;
     bool oracle = false;
   };
   std::vector<std::pair<std::string, int64_t>> order;
@@ -393,6 +397,7 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
     sum.tokens += row.tokens_per_problem * n;
     sum.calls += row.model_calls * n;
     sum.verdict_tokens += row.verdict_tokens * n;
+    sum.speculated_tokens += row.speculated_tokens * n;
     sum.seconds += row.seconds;
     sum.oracle = row.oracle;
     width = std::max(width, row.method.size() + (row.oracle ? 9 : 0));
@@ -425,6 +430,16 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
         "%s, %d tokens: the reward model wrote %.1f tokens of verdicts per "
         "problem\n",
         key.first, key.second, sum.verdict_tokens / static_cast<double>(sum.n));
+  }
+  for (const auto& key : order) {
+    const Sum& sum = sums[key];
+    if (sum.speculated_tokens == 0) continue;
+    absl::StrAppendFormat(
+        &table,
+        "%s, %d tokens: %.1f more tokens per problem were sampled ahead and "
+        "not used\n",
+        key.first, key.second,
+        sum.speculated_tokens / static_cast<double>(sum.n));
   }
   for (const ResultRow& row : rows) {
     if (row.complete || row.ids.empty()) continue;
@@ -467,6 +482,7 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"prompt_tokens", row.prompt_tokens},
                        {"reward_tokens", row.reward_tokens},
                        {"verdict_tokens", row.verdict_tokens},
+                       {"speculated_tokens", row.speculated_tokens},
                        {"model_calls", row.model_calls},
                        {"seconds", row.seconds},
                        {"seed", row.seed},

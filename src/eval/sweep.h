@@ -81,6 +81,7 @@ struct ResultRow {
   double prompt_tokens = 0;  // means of the counters in SearchResult
   double reward_tokens = 0;
   double verdict_tokens = 0;
+  double speculated_tokens = 0;
   double model_calls = 0;
   double seconds = 0;               // wall time of the row
   std::vector<std::string> errors;  // "id: why" for problems that failed

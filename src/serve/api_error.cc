@@ -52,6 +52,7 @@ int HttpStatus(const absl::Status& error) {
     case absl::StatusCode::kResourceExhausted:
       return 429;
     case absl::StatusCode::kUnavailable:
+    case absl::StatusCode::kAborted:
       return 503;
     default:
       return 500;

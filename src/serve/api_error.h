@@ -22,7 +22,8 @@ absl::Status WithApiCode(absl::Status error, std::string_view code,
                          std::string_view param);
 
 // 400 InvalidArgument and FailedPrecondition, 401 Unauthenticated, 404
-// NotFound, 405 Unimplemented, 429 ResourceExhausted, 503 Unavailable, else
+// NotFound, 405 Unimplemented, 429 ResourceExhausted, 503 Unavailable and
+// Aborted, else
 // 500.
 int HttpStatus(const absl::Status& error);
 // {"error": {"message", "type", "param", "code"}} on one line.

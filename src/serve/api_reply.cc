@@ -77,8 +77,9 @@ Json ApiReply::Search(const SearchResult& result) const {
                  {"nodes", result.nodes},
                  {"reward_tokens", result.reward_tokens},
                  {"verdict_tokens", result.verdict_tokens},
+                 {"speculated_tokens", result.speculated_tokens},
                  {"seconds", result.seconds},
-                 {"seed", seed_},
+                 {"seed", static_cast<int64_t>(seed_)},
                  {"ignored", ignored_}};
   if (tree_) {
     Json& tree = search["tree"] = Json::array();

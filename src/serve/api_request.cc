@@ -9,12 +9,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "base/text.h"
-#include "espalier/engine.h"
+#include "base/utf8.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
+#include "src/engine/auto_method.h"
 #include "src/serve/api_error.h"
 
 namespace espalier {
@@ -154,20 +156,41 @@ absl::Status CheckMethod(const std::string& method, std::string_view param,
   if (method.empty() || method == "auto") return absl::OkStatus();
   const absl::Status made = MakeAlgorithm(method).status();
   if (made.ok()) return made;
-  if (!absl::IsNotFound(made)) {
+  if (!absl::IsNotFound(made) || method.starts_with("preset=")) {
     return BadRequest(param, std::string(made.message()));
+  }
+  const bool as_model = param == "model";
+  std::vector<std::string> names;
+  for (const AlgorithmInfo* info : ListAlgorithms()) {
+    names.push_back(info->name);
+  }
+  if (as_model) names.push_back(served);
+  const std::string name = method.substr(0, method.find(':'));
+  const std::string nearest = NearestName(name, names);
+  std::string text = absl::StrCat("unknown ", as_model ? "model " : "method ",
+                                  Fields::Shown(name));
+  if (!nearest.empty()) {
+    absl::StrAppend(&text, ": did you mean \"", nearest, "\"?");
+  }
+  if (!as_model) {
+    return BadRequest(param,
+                      absl::StrCat(text, " (GET /v1/models lists them)"));
   }
   return WithApiCode(
       absl::NotFoundError(absl::StrCat(
-          made.message(), "; a model is ", served,
-          ", or METHOD@BUDGET: beam@2000, beam:width=2@4x (GET /v1/models)")),
+          text, nearest.empty() ? ":" : "", " this server has ", served,
+          "; a search method can stand in its place, METHOD or METHOD@BUDGET, "
+          "e.g. beam@2000 (GET /v1/models lists them)")),
       "model_not_found", param);
 }
 
 void ReadContent(Fields& fields, const Json& message, const std::string& place,
                  std::string& out) {
   const auto it = message.find("content");
-  if (it == message.end() || it->is_null()) return;
+  if (it == message.end() || it->is_null()) {
+    return fields.Fail("messages",
+                       place + ".content is missing; expected a string");
+  }
   if (it->is_string()) {
     out = it->get<std::string>();
     return;
@@ -207,9 +230,10 @@ void ReadMessages(Fields& fields, std::vector<ChatMessage>& out) {
     const std::string role = message["role"].get<std::string>();
     const bool system = role == "system" || role == "developer";
     if (!system && role != "user" && role != "assistant") {
-      return fields.Fail("messages",
-                         absl::StrCat(place, ".role is ", Fields::Shown(role),
-                                      "; expected system, user or assistant"));
+      return fields.Fail(
+          "messages",
+          absl::StrCat(place, ".role is ", Fields::Shown(role),
+                       "; expected system, developer, user or assistant"));
     }
     ChatMessage& read = out.emplace_back();
     read.role = system           ? ChatRole::kSystem
@@ -348,46 +372,68 @@ absl::Status ApplyTemperature(Fields& fields, ApiRequest& request) {
   std::string& method = request.search.method;
   std::string name;
   OptionMap options;
-  if (method != "auto") {
-    ESP_RETURN_IF_ERROR(ResolveMethod(method, &name, &options));
-    ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(method));
-    const std::vector<OptionInfo> known = algorithm->options();
-    const bool has = std::any_of(
-        known.begin(), known.end(),
-        [](const OptionInfo& option) { return option.name == "temperature"; });
-    if (has && options.count("temperature") == 0) {
-      const std::string heated =
-          absl::StrCat(method, ":temperature=", temperature);
-      const absl::Status made = MakeAlgorithm(heated).status();
-      if (!made.ok()) {
-        return BadRequest("temperature", std::string(made.message()));
-      }
-      method = heated;
-      return absl::OkStatus();
+  ESP_RETURN_IF_ERROR(ResolveMethod(method, &name, &options));
+  ESP_ASSIGN_OR_RETURN(const auto algorithm, MakeAlgorithm(method));
+  const std::vector<OptionInfo> known = algorithm->options();
+  const bool has = std::any_of(
+      known.begin(), known.end(),
+      [](const OptionInfo& option) { return option.name == "temperature"; });
+  if (has && options.count("temperature") == 0) {
+    const std::string heated =
+        absl::StrCat(method, ":temperature=", temperature);
+    const absl::Status made = MakeAlgorithm(heated).status();
+    if (!made.ok()) {
+      return BadRequest("temperature", std::string(made.message()));
     }
+    method = heated;
+    return absl::OkStatus();
   }
   request.ignored.push_back("temperature");
   return absl::OkStatus();
 }
 
-absl::Status ApplyBudget(const BudgetSpec& budget, const ApiDefaults& defaults,
-                         ApiRequest& request) {
+// `param`: the field that the budget came from.
+absl::Status ApplyBudget(const BudgetSpec& budget, std::string_view param,
+                         const ApiDefaults& defaults, ApiRequest& request) {
   SearchOptions& search = request.search;
   search.max_tokens = budget.tokens;
   if (budget.factor > 0) {
     if (search.max_response_tokens == 0) {
       return BadRequest(
           "max_tokens",
-          absl::StrCat("a budget of ", BudgetText(budget),
-                       " is a multiple of max_tokens, which is missing"));
+          absl::StrCat("the budget ", BudgetText(budget), " is ", budget.factor,
+                       " times max_tokens, which this request lacks; add "
+                       "max_tokens, or give the budget in tokens"));
     }
     search.max_tokens = static_cast<int64_t>(std::ceil(
         budget.factor * static_cast<double>(search.max_response_tokens)));
   }
   if (search.max_tokens <= defaults.max_budget) return absl::OkStatus();
-  return BadRequest("model", absl::StrCat("a budget of ", search.max_tokens,
-                                          " tokens; this server allows up to ",
-                                          defaults.max_budget));
+  return BadRequest(param,
+                    absl::StrCat("a budget of ", search.max_tokens,
+                                 " tokens; this server allows up to ",
+                                 defaults.max_budget, " (--max-budget)"));
+}
+
+absl::StatusOr<Json> ReadBody(std::string_view body) {
+  if (body.find_first_not_of(" \t\r\n") == body.npos) {
+    return BadRequest("", "the body is empty; expected a JSON object");
+  }
+  if (const auto at = FirstInvalidUtf8(body)) {
+    return BadRequest(
+        "", absl::StrCat("byte ", *at + 1, " of the body is not UTF-8"));
+  }
+  Json object;
+  const JsonOutcome outcome = ReadJson(body, JsonLimits(), object);
+  if (outcome.fault != JsonFault::kNone) {
+    return BadRequest(
+        "", absl::StrReplaceAll(outcome.what, {{"the record", "the body"}}));
+  }
+  if (!object.is_object()) {
+    return BadRequest("", absl::StrCat("the body is ", Fields::Shown(object),
+                                       "; expected a JSON object"));
+  }
+  return object;
 }
 
 }  // namespace
@@ -417,13 +463,10 @@ absl::StatusOr<ApiRequest> ReadApiRequest(ApiKind kind,
                                           const std::string& path_method,
                                           std::string_view body,
                                           const ApiDefaults& defaults) {
-  const absl::StatusOr<Json> object = ParseJsonObject(body, "the body");
-  if (!object.ok()) {
-    return BadRequest("", std::string(object.status().message()));
-  }
+  ESP_ASSIGN_OR_RETURN(const Json object, ReadBody(body));
   ApiRequest request{.kind = kind, .search = defaults.search};
   SearchOptions& search = request.search;
-  Fields fields(*object, "");
+  Fields fields(object, "");
   fields.Text("model", request.model);
   if (kind == ApiKind::kChat) {
     ReadMessages(fields, request.messages);
@@ -454,11 +497,15 @@ absl::StatusOr<ApiRequest> ReadApiRequest(ApiKind kind,
 
   // From the least to the most specific.
   Choice choice{.method = search.method, .budget = defaults.budget};
+  std::string_view budget_from = "model";
   const auto prefer = [&](Choice named, std::string_view param) {
     const absl::Status error = CheckMethod(named.method, param, defaults.model);
     if (!error.ok()) return error;
     if (!named.method.empty()) choice.method = std::move(named.method);
-    if (named.budget) choice.budget = named.budget;
+    if (named.budget) {
+      choice.budget = named.budget;
+      budget_from = param == "search.method" ? "search.budget" : param;
+    }
     return absl::OkStatus();
   };
   if (!request.model.empty()) {
@@ -477,9 +524,12 @@ absl::StatusOr<ApiRequest> ReadApiRequest(ApiKind kind,
     ESP_ASSIGN_OR_RETURN(Choice named, SplitChoice(path_method, "path"));
     ESP_RETURN_IF_ERROR(prefer(std::move(named), "path"));
   }
-  search.method = choice.method;
+  ESP_RETURN_IF_ERROR(
+      ApplyBudget(*choice.budget, budget_from, defaults, request));
+  search.method = choice.method == "auto"
+                      ? AutoMethod(search.max_tokens, defaults.has_reward)
+                      : choice.method;
   ESP_RETURN_IF_ERROR(ApplyTemperature(fields, request));
-  ESP_RETURN_IF_ERROR(ApplyBudget(*choice.budget, defaults, request));
   search.keep_tree = request.tree;
   return request;
 }

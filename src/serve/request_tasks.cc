@@ -55,7 +55,12 @@ class TaskOfRequest : public Task {
 
 // `error` of what a client sent.
 absl::Status Refused(std::string_view param, const absl::Status& error) {
-  return BadRequest(param, std::string(error.message()));
+  // The messages of tasks begin with the problem's name.
+  const std::string message(error.message());
+  const std::string prefix = absl::StrCat("problem \"", kId, "\": ");
+  return BadRequest(param, message.starts_with(prefix)
+                               ? message.substr(prefix.size())
+                               : message);
 }
 
 }  // namespace
@@ -104,11 +109,8 @@ absl::StatusOr<PutRequest> RequestTasks::PutChat(
   } else {
     if (messages.size() > 1) {
       return BadRequest("messages",
-                        absl::StrCat("this model reads one question, not a "
-                                     "conversation of ",
-                                     messages.size(),
-                                     " messages: it is served without a chat "
-                                     "template (--prompt)"));
+                        "this model takes one user message alone: it is served "
+                        "without a chat template (--prompt)");
     }
     ESP_ASSIGN_OR_RETURN(prompted, PutTaskBy(options_.task, ""));
   }
@@ -119,7 +121,9 @@ absl::StatusOr<PutRequest> RequestTasks::PutChat(
       return WithApiCode(
           absl::InvalidArgumentError(absl::StrCat(
               "the shipped model of task ", options_.task,
-              " was trained on other questions: ", known.message())),
+              " was trained on other questions: ", known.message(),
+              "; the server answers others with a model of your own "
+              "(--model), or with --force")),
           "foreign_question", "messages");
     }
     if (options_.task == "stories") {

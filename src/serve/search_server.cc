@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/clock.h"
 #include "base/json_text.h"
 #include "base/status_macros.h"
@@ -83,6 +84,37 @@ std::vector<std::string> UsableMethods(Engine& engine,
   return usable;
 }
 
+// A method that scores steps is usable: there is a reward model.
+SearchServerOptions WithReward(SearchServerOptions options,
+                               const std::vector<std::string>& usable) {
+  options.api.has_reward =
+      std::find(usable.begin(), usable.end(), "beam") != usable.end();
+  return options;
+}
+
+// The engine's errors in words for clients, who start no programs.
+absl::Status ForClients(const absl::Status& error) {
+  if (absl::IsUnavailable(error) || absl::IsUnauthenticated(error)) {
+    return absl::UnavailableError(
+        "the model behind this server does not answer");
+  }
+  absl::Status told(
+      error.code(),
+      absl::StrReplaceAll(
+          error.message(),
+          {{"name the others in EngineOptions::more_policies",
+            "start the server with --more-models"},
+           {" in a run that records (RunHooks::grade)", ""},
+           {"name a model with one by --reward-model, or use majority or "
+            "greedy",
+            "use a method without one, e.g. majority, or start the server "
+            "with --reward-model"}}));
+  error.ForEachPayload([&told](absl::string_view name, const absl::Cord& what) {
+    told.SetPayload(name, what);
+  });
+  return told;
+}
+
 nlohmann::json ModelJson(const std::string& id) {
   return {{"id", id},
           {"object", "model"},
@@ -126,11 +158,27 @@ SearchServer::SearchServer(Engine& engine, RequestTasks tasks,
                            SearchServerOptions options)
     : engine_(engine),
       tasks_(std::move(tasks)),
-      options_(std::move(options)),
       models_(UsableMethods(engine, tasks_)),
+      options_(WithReward(std::move(options), models_)),
       inbox_(options_.queue) {}
 
 SearchServer::~SearchServer() = default;
+
+absl::Status SearchServer::CheckDefaults() const {
+  const ApiDefaults& api = options_.api;
+  if (api.budget.tokens > api.max_budget) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--budget ", api.budget.tokens, " is above --max-budget ",
+                     api.max_budget));
+  }
+  ESP_ASSIGN_OR_RETURN(const PutRequest put,
+                       tasks_.Put(Problem{.question = "?"}));
+  SearchOptions search = api.search;
+  search.max_tokens = std::max<int64_t>(1, api.budget.tokens);
+  return engine_.SolveAll({}, *put.task, search,
+                          {.verifier = put.verifier->ForSearch()},
+                          [](size_t, const SearchResult&) {});
+}
 
 absl::Status SearchServer::Listen(const HttpServerOptions& options) {
   ESP_ASSIGN_OR_RETURN(
@@ -366,7 +414,10 @@ void SearchServer::Finish(const std::shared_ptr<Active>& active,
   active->finished = true;
   // The engine's thread may be the last to hold the rest.
   const std::shared_ptr<HttpExchange> exchange = std::move(active->exchange);
-  const absl::Status& status = result.status;
+  const absl::Status status = ForClients(result.status);
+  if (status.code() == absl::StatusCode::kUnavailable && options_.log) {
+    options_.log(std::string(result.status.message()));
+  }
   if (status.ok()) {
     metrics_.CountSearch(result.seconds, result.tokens, result.response_tokens);
   }

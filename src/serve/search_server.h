@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -36,6 +37,9 @@ struct SearchServerOptions {
   size_t queue = 256;    // requests that may wait for a search
   double drain_seconds = 30;
   double ping_seconds = 10;
+  // Called with what the operator should know and clients should not: why a
+  // model's server does not answer. May be empty.
+  std::function<void(const std::string&)> log = {};
 };
 
 class SearchServer {
@@ -44,6 +48,8 @@ class SearchServer {
   SearchServer(Engine& engine, RequestTasks tasks, SearchServerOptions options);
   ~SearchServer();
 
+  // Why requests that name neither method nor budget could not be served.
+  absl::Status CheckDefaults() const;
   absl::Status Listen(const HttpServerOptions& options);
   int port() const { return http_->port(); }
   // Serves until `stop` is set and the searches under way have ended, or have
@@ -77,8 +83,8 @@ class SearchServer {
 
   Engine& engine_;
   const RequestTasks tasks_;
-  const SearchServerOptions options_;
   const std::vector<std::string> models_;
+  const SearchServerOptions options_;
   SearchInbox inbox_;
   std::unique_ptr<HttpServer> http_;
   ServeMetrics metrics_;

@@ -69,7 +69,7 @@ TEST(ApiRequest, ReadsMethodAndBudgetFromTheModelsName) {
       {"stories/beam@600", "beam", 600},
       {"espalier/beam@600", "beam", 600},
       {"stories@700", "majority", 700},
-      {"auto@700", "auto", 700},
+      {"auto@700", "greedy", 700},
       {"preset=rest_mcts_star@600", "preset=rest_mcts_star", 600},
   };
   for (const auto& one : kCases) {
@@ -132,12 +132,17 @@ TEST(ApiRequest, GivesTheTemperatureToMethodsThatHaveOne) {
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(read->search.method, "beam:temperature=0.9");
   EXPECT_THAT(read->ignored, ElementsAre("temperature"));
-  for (const char* model : {"greedy", "auto"}) {
-    read = Chat(absl::StrCat(R"("temperature":0.5,"model":")", model, "\""));
-    ASSERT_TRUE(read.ok()) << read.status();
-    EXPECT_EQ(read->search.method, model);
-    EXPECT_THAT(read->ignored, ElementsAre("temperature"));
-  }
+  read = Chat(R"("model":"greedy","temperature":0.5)");
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->search.method, "greedy");
+  EXPECT_THAT(read->ignored, ElementsAre("temperature"));
+  ApiDefaults rewarded = Defaults();
+  rewarded.has_reward = true;
+  read = ReadApiRequest(ApiKind::kCompletion, "",
+                        R"({"prompt":"a","model":"auto","temperature":0.5})",
+                        rewarded);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->search.method, "guided:temperature=0.5");
 }
 
 TEST(ApiRequest, NullIsAbsentAndUnknownFieldsAreIgnored) {
@@ -200,16 +205,28 @@ TEST(ApiRequest, RefusesWhatItDoesNotDo) {
               HasSubstr("max_model_calls"));
 }
 
-TEST(ApiRequest, NamesTheNearestMethod) {
-  for (const auto& [fields, path] :
-       std::vector<std::pair<std::string, std::string>>{
-           {R"("model":"bem@600")", ""},
-           {R"("search":{"method":"bem"})", ""},
-           {"", "bem"}}) {
-    const std::string error = ErrorOf(fields, 404, path);
+TEST(ApiRequest, NamesTheNearestMethodOrModel) {
+  for (const char* name : {"bem@600", "bem:width=2"}) {
+    const std::string error =
+        ErrorOf(absl::StrCat(R"("model":")", name, "\""), 404);
     EXPECT_THAT(error, HasSubstr("model_not_found"));
     EXPECT_THAT(error, HasSubstr("did you mean \\\"beam\\\""));
   }
+  EXPECT_THAT(ErrorOf(R"("model":"storys")", 404),
+              HasSubstr("did you mean \\\"stories\\\""));
+  const std::string error = ErrorOf(R"("model":"gpt-4o")", 404);
+  EXPECT_THAT(error, HasSubstr("this server has stories"));
+  EXPECT_THAT(ErrorOf(R"("search":{"method":"bem"})", 400),
+              HasSubstr("did you mean \\\"beam\\\""));
+  EXPECT_THAT(ErrorOf("", 400, "bem"), HasSubstr("did you mean \\\"beam\\\""));
+}
+
+TEST(ApiRequest, SaysWhereABudgetThatIsTooLargeCameFrom) {
+  EXPECT_THAT(ErrorOf(R"("model":"beam@9999")", 400),
+              HasSubstr(R"("param":"model")"));
+  EXPECT_THAT(ErrorOf(R"("search":{"budget":9999})", 400),
+              HasSubstr(R"("param":"search.budget")"));
+  EXPECT_THAT(ErrorOf("", 400, "beam@9999"), HasSubstr(R"("param":"path")"));
 }
 
 absl::StatusOr<ApiRequest> Messages(const std::string& messages) {

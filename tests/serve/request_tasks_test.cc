@@ -48,7 +48,7 @@ TEST(RequestTasks, ATaskWithoutAPromptTakesOneQuestion) {
             {ChatRole::kUser, kFigs}}}) {
     const absl::Status refused = tasks.Put(Chat(messages)).status();
     EXPECT_EQ(HttpStatus(refused), 400);
-    EXPECT_THAT(std::string(refused.message()), HasSubstr("one question"));
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("one user message"));
   }
 }
 

@@ -201,7 +201,7 @@ TEST(SearchServer, KnowsItsPaths) {
       "POST", "/puct%3Abranch=2%4050/v1/chat/completions", Body("a"));
   EXPECT_THAT(reply, StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(client.Ask("POST", "/bem/v1/chat/completions", Body("a")),
-              StartsWith("HTTP/1.1 404"));
+              StartsWith("HTTP/1.1 400"));
 }
 
 TEST(SearchServer, StreamsStepsThenTheResponse) {
@@ -221,7 +221,7 @@ TEST(SearchServer, AnErrorOfTheModelsServerIsTold) {
   Served served;
   EXPECT_THAT(Chat(served.port(), "server"), StartsWith("HTTP/1.1 503"));
   const std::string stream = Chat(served.port(), "server", R"(,"stream":true)");
-  EXPECT_THAT(stream, HasSubstr("no server"));
+  EXPECT_THAT(stream, HasSubstr("does not answer"));
   EXPECT_THAT(stream, testing::Not(HasSubstr("[DONE]")));
 }
 

@@ -464,7 +464,7 @@ class RefusedTest(ServeTest):
             with self.subTest(model=model[:12]):
                 self.assertIn(reply.status, (400, 404))
                 self.assertLess(len(reply.body), 5000)
-                self.assertLess(time.monotonic() - start, 5 if SLOW else 0.2)
+                self.assertLess(time.monotonic() - start, 20 if SLOW else 1)
 
     def test_broken_http(self):
         head = f"POST {CHAT} HTTP/1.1\r\nHost: a\r\n".encode()

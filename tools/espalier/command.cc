@@ -111,6 +111,13 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--live", flags.live, "Concurrent searches")
       ->capture_default_str()
       ->check(CLI::Range(1, 65536));
+  app.add_option("--speculate", flags.speculate,
+                 "While the scores of new steps are under way, sample what "
+                 "follows the likeliest ones, this many at a time: a search "
+                 "behind slow servers waits less, for more tokens. Trees and "
+                 "answers stay the same; 0: off")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 65536));
   AddMachineFlags(app, flags);
 }
 
@@ -398,6 +405,7 @@ absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
                         .device = flags.device,
                         .threads = flags.threads,
                         .live = flags.live,
+                        .speculate = flags.speculate,
                         .kv_bytes = int64_t{flags.kv_mib} << 20,
                         .weights = flags.weights};
   if (options.policy.empty()) {

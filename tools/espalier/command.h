@@ -102,6 +102,7 @@ struct ModelFlags : MachineFlags {
   std::string calibration;  // a file, "none", or "": as the folder has it
   std::vector<std::string> more_models;
   int live = 32;
+  int speculate = 0;
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
 void AddReferenceFlag(CLI::App& app, std::string& reference);

@@ -55,6 +55,7 @@ absl::Status ReadListen(const std::string& text, HttpServerOptions& http) {
       http.host.back() == ']') {
     http.host = http.host.substr(1, http.host.size() - 2);
   }
+  if (http.host == "localhost") http.host = "127.0.0.1";
   return absl::OkStatus();
 }
 
@@ -106,8 +107,8 @@ absl::StatusOr<std::string> PromptOf(const ServeFlags& flags,
       ResolvePromptText({.prompt = "instruct"}, folder);
   if (found.ok()) return found;
   std::fprintf(stderr,
-               "serve: the model has no chat template that is known here, so "
-               "it reads one question at a time: %s\n",
+               "serve: no chat template, so a request is one user message "
+               "(--prompt and --template name one): %s\n",
                Printable(std::string(found.status().message())).c_str());
   return std::string();
 }
@@ -136,7 +137,11 @@ absl::Status RunServe(ServeFlags& flags) {
   // A second signal ends the program at once only after this.
   const std::atomic<bool>& stop = StopRequested();
   ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
+  options.log = [](const std::string& text) {
+    std::fprintf(stderr, "serve: %s\n", Printable(text).c_str());
+  };
   SearchServer server(*engine, std::move(tasks), options);
+  ESP_RETURN_IF_ERROR(server.CheckDefaults());
   ESP_RETURN_IF_ERROR(server.Listen(http));
   std::printf("serving %s at http://%s:%d/v1 (method %s, budget %s%s)\n",
               Printable(options.api.model).c_str(),
@@ -155,17 +160,19 @@ void AddServe(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<ServeFlags>();
   SearchServerOptions& server = flags->server;
   app.footer(
-      "A request names its method and budget as its model, beam@2000 or\n"
-      "beam:width=2@4x, before /v1 in its path, or in a field \"search\"\n"
-      "(docs/guide/serve.md). A key is read from the environment variable\n"
+      "A request chooses method and budget by its path (/beam@2000/v1/...), "
+      "by a\n"
+      "field \"search\", or by its model's name (beam@2000, beam:width=2@4x); "
+      "the\nfirst of these counts (docs/guide/serve.md). A key is read from "
+      "the environment variable\n"
       "ESPALIER_SERVE_KEY; without one anyone who reaches the port is served.\n"
       "SIGTERM and Ctrl-C end the server once its searches have ended.\n\n"
       "  espalier serve &\n"
-      "  curl http://127.0.0.1:8000/v1/chat/completions -d '{\"model\": "
-      "\"beam@600\",\n"
-      "    \"messages\": [{\"role\": \"user\", \"content\": \"Ann has 3 figs. "
-      "She finds\n"
-      "    2 more. How many figs does Ann have now?\"}]}'\n");
+      "  curl http://127.0.0.1:8000/v1/chat/completions -d '{\n"
+      "    \"model\": \"beam@600\", \"messages\": [{\"role\": \"user\", "
+      "\"content\":\n"
+      "    \"Ann has 3 figs. She finds 2 more. How many figs does Ann have "
+      "now?\"}]}'\n");
   app.add_option("--listen", flags->listen,
                  "Address and port; port 0 is any that is free, 0.0.0.0 all "
                  "addresses of this machine")
@@ -211,14 +218,15 @@ void AddServe(CLI::App& app, RunFunction& run) {
                  "Connections at a time; more wait to be accepted")
       ->capture_default_str()
       ->check(WholeFrom(1, 1 << 20));
-  app.add_option("--drain-seconds", server.drain_seconds,
-                 "After SIGTERM, how long searches may go on before they are "
-                 "stopped and return their best answer so far")
+  app.add_option(
+         "--drain-seconds", server.drain_seconds,
+         "After SIGTERM or Ctrl-C, how long searches may go on before they are "
+         "stopped and return their best answer so far")
       ->capture_default_str()
       ->check(RealFrom(0, 1e9));
   app.add_option("--ping-seconds", server.ping_seconds,
                  "Silence in a stream after which a comment is sent, so that "
-                 "nothing between takes the connection for dead")
+                 "proxies keep the connection open")
       ->capture_default_str()
       ->check(RealFrom(0.001, 1e9));
   app.add_flag("--force", flags->force,
