@@ -26,6 +26,7 @@ using Json = nlohmann::json;
 
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 constexpr size_t kMostStops = 4;
+constexpr size_t kLongestMethod = 256;  // bytes
 
 // The fields of an object; null counts as absent. Remembers the first error.
 class Fields {
@@ -45,10 +46,8 @@ class Fields {
     if (value == nullptr) return;
     const std::optional<int64_t> whole = WholeOf(*value);
     if (!whole || *whole < least || *whole > most) {
-      return Wrong(
-          name,
-          absl::StrCat("a whole number from ", least,
-                       most == kMost ? " on" : absl::StrCat(" to ", most)));
+      return Wrong(name,
+                   absl::StrCat("a whole number from ", least, " to ", most));
     }
     out = static_cast<T>(*whole);
   }
@@ -150,12 +149,39 @@ absl::StatusOr<Choice> ChoiceOfModel(std::string_view model,
   return SplitChoice(model, "model");
 }
 
+// A method's own work, between two requests to a model, grows with its options
+// and is bounded by no budget; all searches wait for it.
+absl::Status CheckOptions(const std::string& method,
+                          const SearchAlgorithm& algorithm,
+                          std::string_view param, int64_t most) {
+  std::string name;
+  OptionMap given;
+  ESP_RETURN_IF_ERROR(ParseMethod(method, &name, &given));
+  for (const OptionInfo& option : algorithm.options()) {
+    int64_t value = 0;
+    if (option.type != "int" || given.count(option.name) == 0 ||
+        !absl::SimpleAtoi(option.value, &value) || value <= most) {
+      continue;
+    }
+    return BadRequest(param, absl::StrCat("option ", option.name, " is ", value,
+                                          "; this server allows up to ", most,
+                                          " (--max-option)"));
+  }
+  return absl::OkStatus();
+}
+
 // What is wrong with a method's text, as an answer to the client.
 absl::Status CheckMethod(const std::string& method, std::string_view param,
-                         const std::string& served) {
+                         const std::string& served, int64_t most) {
   if (method.empty() || method == "auto") return absl::OkStatus();
-  const absl::Status made = MakeAlgorithm(method).status();
-  if (made.ok()) return made;
+  if (method.size() > kLongestMethod) {
+    return BadRequest(param,
+                      absl::StrCat("a method of ", method.size(),
+                                   " bytes; expected up to ", kLongestMethod));
+  }
+  const auto algorithm = MakeAlgorithm(method);
+  const absl::Status& made = algorithm.status();
+  if (made.ok()) return CheckOptions(method, **algorithm, param, most);
   if (!absl::IsNotFound(made) || method.starts_with("preset=")) {
     return BadRequest(param, std::string(made.message()));
   }
@@ -445,8 +471,9 @@ absl::StatusOr<BudgetSpec> ParseBudget(std::string_view text) {
       text.substr(0, text.size() - (factor ? 1 : 0));
   const bool read = factor ? absl::SimpleAtod(AbslView(number), &budget.factor)
                            : absl::SimpleAtoi(AbslView(number), &budget.tokens);
-  if (!read || (factor ? !(budget.factor > 0 && budget.factor <= 1e6)
-                       : budget.tokens < 1)) {
+  if (!read || number.find_first_not_of("0123456789.") != number.npos ||
+      (factor ? !(budget.factor > 0 && budget.factor <= 1e6)
+              : budget.tokens < 1)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "the budget is \"", AbslView(text.substr(0, 40)),
         "\"; expected tokens, as 2000, or a multiple of max_tokens, as 4x"));
@@ -499,7 +526,8 @@ absl::StatusOr<ApiRequest> ReadApiRequest(ApiKind kind,
   Choice choice{.method = search.method, .budget = defaults.budget};
   std::string_view budget_from = "model";
   const auto prefer = [&](Choice named, std::string_view param) {
-    const absl::Status error = CheckMethod(named.method, param, defaults.model);
+    const absl::Status error =
+        CheckMethod(named.method, param, defaults.model, defaults.max_option);
     if (!error.ok()) return error;
     if (!named.method.empty()) choice.method = std::move(named.method);
     if (named.budget) {

@@ -37,6 +37,7 @@ struct ApiDefaults {
   SearchOptions search;            // except max_tokens
   BudgetSpec budget{.tokens = 2048};
   int64_t max_budget = 65536;  // tokens that a request may ask for
+  int64_t max_option = 256;    // most that it may set a method's option to
   bool has_reward = false;     // `auto` may choose methods that score steps
 };
 

@@ -1,7 +1,9 @@
 #include "src/serve/http_server.h"
 
+#include <poll.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -61,8 +63,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnRequest(error_code error);
   // Answers a request that could not be read, and closes.
   void Refuse(int status, const std::string& message);
+  void RefuseWith(int status, std::string json);
+  // Bytes of the body that is being received, as far as they count to all.
+  void Reserve(size_t bytes);
+  HttpRequest Head() const;
   // Waits for the client to go while its request is worked on.
   void Watch();
+  // The same for a client that has sent more than its request.
+  void WatchByTimer();
   // The client has gone.
   void Gone();
   void Write(std::string bytes);
@@ -75,6 +83,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Drain();
 
   beast::tcp_stream stream_;
+  asio::steady_timer watch_;
   Server& server_;
   beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
@@ -91,6 +100,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::function<void()> gone_;
   std::string out_, writing_;
   size_t drained_ = 0;
+  size_t reserved_ = 0;
 };
 
 class Exchange final : public HttpExchange {
@@ -111,6 +121,7 @@ class Exchange final : public HttpExchange {
   }
 
   const HttpRequest& request() const override { return request_; }
+  std::string TakeBody() override { return std::exchange(request_.body, {}); }
 
   void Reply(int status, std::string_view type, std::string body,
              std::string_view headers) override {
@@ -176,15 +187,16 @@ class Exchange final : public HttpExchange {
 
   const std::shared_ptr<Connection> connection_;
   const uint64_t number_;
-  const HttpRequest request_;
+  HttpRequest request_;
   bool begun_ = false, over_ = false;
 };
 
 class Server : public HttpServer {
  public:
-  Server(const HttpServerOptions& options, Handler handler)
+  Server(const HttpServerOptions& options, Handler handler, HttpHeadCheck check)
       : options_(options),
         handler_(std::move(handler)),
+        check_(std::move(check)),
         acceptor_(context_),
         retry_(context_) {}
 
@@ -254,6 +266,10 @@ class Server : public HttpServer {
     handler_(std::move(exchange));
   }
   bool stopped() const { return stopped_; }
+  std::string Check(const HttpRequest& head) const {
+    return check_ ? check_(head) : std::string();
+  }
+  size_t& reserved() { return reserved_; }  // by bodies
 
   void Forget(Connection* connection) {
     connections_.erase(connection);
@@ -293,6 +309,8 @@ class Server : public HttpServer {
 
   const HttpServerOptions options_;
   const Handler handler_;
+  const HttpHeadCheck check_;
+  size_t reserved_ = 0;
   asio::io_context context_{1};
   tcp::acceptor acceptor_;
   asio::steady_timer retry_;
@@ -303,7 +321,9 @@ class Server : public HttpServer {
 };
 
 Connection::Connection(tcp::socket socket, Server& server)
-    : stream_(std::move(socket)), server_(server) {
+    : stream_(std::move(socket)),
+      watch_(stream_.get_executor()),
+      server_(server) {
   error_code ignored;
   stream_.socket().set_option(tcp::no_delay(true), ignored);
   stream_.socket().non_blocking(true, ignored);
@@ -325,11 +345,31 @@ void Connection::Read() {
       });
 }
 
+HttpRequest Connection::Head() const {
+  const auto& head = parser_->get();
+  return {.method = std::string(View(head.method_string())),
+          .target = std::string(View(head.target())),
+          .authorization = std::string(View(head[http::field::authorization]))};
+}
+
+void Connection::Reserve(size_t bytes) {
+  server_.reserved() += bytes - reserved_;
+  reserved_ = bytes;
+}
+
 void Connection::OnHeader(error_code error) {
   if (closed_) return;
   idle_ = false;
   if (error) return OnRequest(error);
+  std::string refused = server_.Check(Head());
+  if (!refused.empty()) return RefuseWith(401, std::move(refused));
   const auto& head = parser_->get();
+  const auto length = parser_->content_length();
+  const size_t most = server_.options().max_body;
+  Reserve(length ? std::min<size_t>(*length, most) : head.chunked() ? most : 0);
+  if (server_.reserved() > server_.options().max_bodies) {
+    return Refuse(503, "too many bodies are being received; try again later");
+  }
   if (!beast::iequals(head[http::field::expect], "100-continue")) {
     return ReadBody();
   }
@@ -366,16 +406,14 @@ void Connection::OnRequest(error_code error) {
   }
   if (error) return Close();
   stream_.expires_never();
+  Reserve(0);
+  HttpRequest request = Head();
   auto message = parser_->release();
   keep_ = message.keep_alive() && !server_.stopped();
   chunked_ = message.version() >= 11;
   answering_ = true;
   ++number_;
-  HttpRequest request{
-      .method = std::string(View(message.method_string())),
-      .target = std::string(View(message.target())),
-      .authorization = std::string(View(message[http::field::authorization])),
-      .body = std::move(message.body())};
+  request.body = std::move(message.body());
   parser_.reset();
   Watch();
   if (!chunked_) keep_ = false;
@@ -384,24 +422,28 @@ void Connection::OnRequest(error_code error) {
 }
 
 void Connection::Refuse(int status, const std::string& message) {
+  RefuseWith(status, JsonText({{"error",
+                                {{"message", message},
+                                 {"type", status < 500 ? "invalid_request_error"
+                                                       : "server_error"},
+                                 {"param", nullptr},
+                                 {"code", nullptr}}}}));
+}
+
+void Connection::RefuseWith(int status, std::string json) {
   stream_.expires_never();
+  Reserve(0);
   parser_.reset();
   keep_ = false;
   answering_ = lingers_ = true;
   ++number_;
   auto exchange = std::make_shared<Exchange>(shared_from_this(), HttpRequest());
-  exchange->Reply(status, "application/json",
-                  JsonText({{"error",
-                             {{"message", message},
-                              {"type", "invalid_request_error"},
-                              {"param", nullptr},
-                              {"code", nullptr}}}}),
-                  /*headers=*/"");
+  exchange->Reply(status, "application/json", std::move(json),
+                  status == 401 ? "WWW-Authenticate: Bearer\r\n" : "");
 }
 
 void Connection::Watch() {
-  // A client that has sent its next request already is not watched.
-  if (buffer_.size() > 0) return;
+  if (buffer_.size() > 0) return WatchByTimer();
   stream_.socket().async_wait(
       tcp::socket::wait_read,
       [self = shared_from_this(), number = number_](error_code error) {
@@ -414,8 +456,25 @@ void Connection::Watch() {
         self->stream_.socket().receive(asio::buffer(&byte, 1),
                                        tcp::socket::message_peek, failed);
         if (failed == asio::error::would_block) return self->Watch();
-        if (failed) self->Gone();
+        failed ? self->Gone() : self->WatchByTimer();
       });
+}
+
+void Connection::WatchByTimer() {
+  watch_.expires_after(std::chrono::milliseconds(20));
+  watch_.async_wait([self = shared_from_this(),
+                     number = number_](error_code error) {
+    if (error || self->closed_ || !self->answering_ ||
+        self->number_ != number) {
+      return;
+    }
+    pollfd socket = {.fd = self->stream_.socket().native_handle(),
+                     .events = POLLRDHUP,
+                     .revents = 0};
+    const bool gone = poll(&socket, 1, 0) > 0 &&
+                      (socket.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    gone ? self->Gone() : self->WatchByTimer();
+  });
 }
 
 void Connection::Gone() {
@@ -486,6 +545,8 @@ void Connection::Close() {
   if (closed_) return;
   closed_ = true;
   const auto self = shared_from_this();
+  Reserve(0);
+  watch_.cancel();
   stream_.close();
   server_.Forget(this);
 }
@@ -501,9 +562,10 @@ void AllowManyFiles() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Create(
-    const HttpServerOptions& options, Handler handler) {
+    const HttpServerOptions& options, Handler handler, HttpHeadCheck check) {
   AllowManyFiles();
-  auto server = std::make_unique<Server>(options, std::move(handler));
+  auto server =
+      std::make_unique<Server>(options, std::move(handler), std::move(check));
   const absl::Status status = server->Listen();
   if (!status.ok()) return status;
   return server;

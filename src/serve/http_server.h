@@ -24,8 +24,10 @@ namespace espalier {
 
 struct HttpServerOptions {
   std::string host = "127.0.0.1";
-  int port = 0;                          // 0: any that is free
-  size_t max_body = size_t{4} << 20;     // bytes; a longer one gets 413
+  int port = 0;                       // 0: any that is free
+  size_t max_body = size_t{1} << 20;  // bytes; a longer one gets 413
+  // Of all bodies that are being received; what is beyond gets 503.
+  size_t max_bodies = size_t{256} << 20;
   size_t max_header = size_t{16} << 10;  // bytes; a longer one gets 431
   int max_connections = 4096;            // more wait to be accepted
   double idle_seconds = 75;              // between requests
@@ -40,11 +42,17 @@ struct HttpRequest {
   std::string body;
 };
 
+// Looks at a request whose body has not been read: an error's JSON text ends it
+// with 401, "" lets it go on.
+using HttpHeadCheck = std::function<std::string(const HttpRequest&)>;
+
 // One request and its reply. Dropping it unanswered replies 500.
 class HttpExchange {
  public:
   virtual ~HttpExchange() = default;
   virtual const HttpRequest& request() const = 0;
+  // The body, which the request has no more.
+  virtual std::string TakeBody() = 0;
   // The whole reply. `headers`: further lines "Name: value\r\n".
   virtual void Reply(int status, std::string_view type, std::string body,
                      std::string_view headers = "") = 0;
@@ -66,7 +74,8 @@ class HttpServer {
   // Listens from now on. Unavailable if the address is in use or not this
   // machine's; InvalidArgument if it cannot be understood.
   static absl::StatusOr<std::unique_ptr<HttpServer>> Create(
-      const HttpServerOptions& options, Handler handler);
+      const HttpServerOptions& options, Handler handler,
+      HttpHeadCheck check = {});
   virtual ~HttpServer() = default;
 
   virtual int port() const = 0;

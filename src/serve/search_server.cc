@@ -42,6 +42,12 @@ int64_t SecondsSince1970() {
 
 // The path of a target, without its query, "%3A" as ":".
 std::string PathOf(std::string_view target) {
+  // Proxies send the whole address.
+  const size_t scheme = target.find("://");
+  if (scheme != target.npos && !target.starts_with('/')) {
+    const size_t slash = target.find('/', scheme + 3);
+    target = slash == target.npos ? "/" : target.substr(slash);
+  }
   target = target.substr(0, target.find('?'));
   std::string path;
   for (size_t i = 0; i < target.size(); ++i) {
@@ -108,7 +114,8 @@ absl::Status ForClients(const absl::Status& error) {
            {"name a model with one by --reward-model, or use majority or "
             "greedy",
             "use a method without one, e.g. majority, or start the server "
-            "with --reward-model"}}));
+            "with --reward-model"},
+           {", or leave out --budget-verdict-tokens", ""}}));
   error.ForEachPayload([&told](absl::string_view name, const absl::Cord& what) {
     told.SetPayload(name, what);
   });
@@ -182,10 +189,12 @@ absl::Status SearchServer::CheckDefaults() const {
 
 absl::Status SearchServer::Listen(const HttpServerOptions& options) {
   ESP_ASSIGN_OR_RETURN(
-      http_, HttpServer::Create(options,
-                                [this](std::shared_ptr<HttpExchange> exchange) {
-                                  Handle(std::move(exchange));
-                                }));
+      http_, HttpServer::Create(
+                 options,
+                 [this](std::shared_ptr<HttpExchange> exchange) {
+                   Handle(std::move(exchange));
+                 },
+                 [this](const HttpRequest& head) { return CheckHead(head); }));
   return absl::OkStatus();
 }
 
@@ -214,8 +223,8 @@ void SearchServer::Tick(const std::atomic<bool>& stop) {
     http_->StopAccepting();
   }
   if (active_.empty()) {
-    if (http_->connections() == 0 ||
-        now - stop_seen_ > options_.drain_seconds + kFlushSeconds) {
+    if (idle_since_ < 0) idle_since_ = now;
+    if (http_->connections() == 0 || now - idle_since_ > kFlushSeconds) {
       http_->Stop();
     }
     return;
@@ -230,12 +239,25 @@ void SearchServer::Tick(const std::atomic<bool>& stop) {
   }
 }
 
-bool SearchServer::Allowed(const HttpRequest& request) const {
-  if (options_.key.empty()) return true;
-  constexpr std::string_view kBearer = "Bearer ";
-  const std::string_view given = request.authorization;
-  return given.starts_with(kBearer) &&
-         SameKey(given.substr(kBearer.size()), options_.key);
+std::string SearchServer::CheckHead(const HttpRequest& head) {
+  constexpr std::string_view kBearer = "bearer ";
+  if (options_.key.empty() ||
+      PathOf(head.target).rfind("/v1/") == std::string::npos) {
+    return "";
+  }
+  const std::string_view given = head.authorization;
+  const std::string scheme =
+      absl::AsciiStrToLower(AbslView(given.substr(0, kBearer.size())));
+  if (scheme == kBearer &&
+      SameKey(given.substr(kBearer.size()), options_.key)) {
+    return "";
+  }
+  metrics_.CountRequest("other", 401);
+  return ErrorJson(
+      WithApiCode(absl::UnauthenticatedError(
+                      "the key is missing or wrong; expected the header "
+                      "Authorization: Bearer KEY"),
+                  "invalid_api_key", ""));
 }
 
 void SearchServer::Reply(HttpExchange& exchange, const char* endpoint,
@@ -249,7 +271,6 @@ void SearchServer::ReplyError(HttpExchange& exchange, const char* endpoint,
                               const absl::Status& error) {
   const int status = HttpStatus(error);
   std::string_view headers;
-  if (status == 401) headers = "WWW-Authenticate: Bearer\r\n";
   if (status == 429 || status == 503) headers = "Retry-After: 1\r\n";
   Reply(exchange, endpoint, status, ErrorJson(error), "application/json",
         headers);
@@ -259,7 +280,10 @@ void SearchServer::Handle(std::shared_ptr<HttpExchange> exchange) {
   const HttpRequest& request = exchange->request();
   std::string path = PathOf(request.target);
   const auto needs = [&](const char* endpoint, std::string_view method) {
-    if (request.method == method) return true;
+    if (request.method == method ||
+        (request.method == "HEAD" && method == "GET")) {
+      return true;
+    }
     Reply(*exchange, endpoint, 405,
           ErrorJson(
               BadRequest("", absl::StrCat(request.method, " ", path,
@@ -290,16 +314,8 @@ void SearchServer::Handle(std::shared_ptr<HttpExchange> exchange) {
     return ReplyError(
         *exchange, "other",
         absl::NotFoundError(absl::StrCat(
-            path, ": no such path; there are ", kChatPath, ", ",
+            path.substr(0, 200), ": no such path; there are ", kChatPath, ", ",
             kCompletionPath, ", ", kModelsPath, ", /health and /metrics")));
-  }
-  if (!Allowed(request)) {
-    return ReplyError(
-        *exchange, "other",
-        WithApiCode(absl::UnauthenticatedError(
-                        "the key is missing or wrong; expected the header "
-                        "Authorization: Bearer KEY"),
-                    "invalid_api_key", ""));
   }
   const std::string method = at == 0 ? "" : path.substr(1, at - 1);
   if (rest == kChatPath) {
@@ -316,8 +332,9 @@ void SearchServer::Handle(std::shared_ptr<HttpExchange> exchange) {
     return HandleModels(exchange,
                         rest == kModelsPath ? "" : rest.substr(one.size()));
   }
-  ReplyError(*exchange, "other",
-             absl::NotFoundError(absl::StrCat(path, ": no such path")));
+  ReplyError(
+      *exchange, "other",
+      absl::NotFoundError(absl::StrCat(path.substr(0, 200), ": no such path")));
 }
 
 void SearchServer::HandleModels(const std::shared_ptr<HttpExchange>& exchange,
@@ -333,10 +350,10 @@ void SearchServer::HandleModels(const std::shared_ptr<HttpExchange>& exchange,
       std::find(models_.begin(), models_.end(), id) != models_.end()) {
     return Reply(*exchange, "models", 200, JsonText(ModelJson(id)));
   }
-  std::vector<std::string> names = models_;
-  names.push_back(served);
   ReplyError(*exchange, "models",
-             WithApiCode(absl::NotFoundError(UnknownName("model", id, names)),
+             WithApiCode(absl::NotFoundError(absl::StrCat(
+                             "no model \"", id.substr(0, 60),
+                             "\" is listed; requests may name METHOD@BUDGET")),
                          "model_not_found", "model"));
 }
 
@@ -354,9 +371,9 @@ absl::Status SearchServer::StartSearch(
   if (stop_seen_ >= 0) {
     return absl::UnavailableError("the server is shutting down");
   }
-  ESP_ASSIGN_OR_RETURN(const ApiRequest request,
-                       ReadApiRequest(kind, path_method,
-                                      exchange->request().body, options_.api));
+  ESP_ASSIGN_OR_RETURN(
+      const ApiRequest request,
+      ReadApiRequest(kind, path_method, exchange->TakeBody(), options_.api));
   ESP_ASSIGN_OR_RETURN(PutRequest put, tasks_.Put(request));
   const uint64_t number = next_number_++;
   const auto active = std::make_shared<Active>(request, number);

@@ -74,7 +74,8 @@ class SearchServer {
   void Gone(uint64_t number);
   // Once in a while: pings, and the end.
   void Tick(const std::atomic<bool>& stop);
-  bool Allowed(const HttpRequest& request) const;
+  // The error of a request without the key; "" if it may go on.
+  std::string CheckHead(const HttpRequest& head);
   void Reply(HttpExchange& exchange, const char* endpoint, int status,
              std::string body, std::string_view type = "application/json",
              std::string_view headers = "");
@@ -90,7 +91,9 @@ class SearchServer {
   ServeMetrics metrics_;
   uint64_t next_number_ = 1;
   std::map<uint64_t, std::shared_ptr<Active>> active_;  // by number
-  double stop_seen_ = -1;  // seconds of the real clock; -1: not yet
+  // Seconds of the real clock, -1: not yet. When the stop was seen, and when
+  // after it no search was left.
+  double stop_seen_ = -1, idle_since_ = -1;
 };
 
 }  // namespace espalier

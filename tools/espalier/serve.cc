@@ -33,7 +33,7 @@ struct ServeFlags {
   std::string task = "auto";
   std::string budget = "2048";
   bool force = false;
-  int64_t max_body = int64_t{4} << 20;
+  int64_t max_body = int64_t{1} << 20;
   int connections = 4096;
   int queue = 256;
   SearchServerOptions server;
@@ -74,6 +74,11 @@ absl::Status CheckFlags(ServeFlags& flags, HttpServerOptions& http) {
   if (method.ok()) {
     api.search.method = *std::move(method);
     errors.Add(CheckSearchFlags(api.search, /*graded=*/false, flags.models));
+  }
+  for (const char c : flags.name) {
+    if (static_cast<unsigned char>(c) >= ' ' && c != 0x7f) continue;
+    errors.Add("--name has a control character; expected plain text");
+    break;
   }
   if (flags.task != "auto") errors.Add(CheckTaskFlag(flags.task));
   errors.AddAsIs(CheckPromptFlags(flags.prompt));
@@ -142,7 +147,11 @@ absl::Status RunServe(ServeFlags& flags) {
   };
   SearchServer server(*engine, std::move(tasks), options);
   ESP_RETURN_IF_ERROR(server.CheckDefaults());
-  ESP_RETURN_IF_ERROR(server.Listen(http));
+  const absl::Status listening = server.Listen(http);
+  if (!listening.ok()) {
+    return absl::IsInvalidArgument(listening) ? UsageError(listening)
+                                              : listening;
+  }
   std::printf("serving %s at http://%s:%d/v1 (method %s, budget %s%s)\n",
               Printable(options.api.model).c_str(),
               flags.listen.substr(0, flags.listen.rfind(':')).c_str(),
@@ -203,6 +212,12 @@ void AddServe(CLI::App& app, RunFunction& run) {
   app.add_option("--seed", server.api.search.seed,
                  "Random seed of requests that name none")
       ->capture_default_str();
+  app.add_option("--max-option", server.api.max_option,
+                 "Most that a request may set a whole-number option of a "
+                 "method to: between two requests to a model all searches wait "
+                 "for a method's own work")
+      ->capture_default_str()
+      ->check(WholeFrom(1, kMostInt));
   app.add_option("--queue", flags->queue,
                  "Requests that may wait while --live searches run; more are "
                  "answered 429")
