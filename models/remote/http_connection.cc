@@ -6,11 +6,11 @@
 #include <ctime>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/parse_json.h"
 #include "base/utf8.h"
+#include "models/remote/retry_after.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -167,12 +167,8 @@ absl::StatusOr<HttpReply> HttpConnection::Send(const char* method,
   if (client_->stopped) return absl::CancelledError(url + ": cancelled");
   if (!result) return ErrorOf(result.error(), options_, url, limit_passed);
   reply.status = result->status;
-  double seconds = -1;
-  if (result->has_header("Retry-After") &&
-      absl::SimpleAtod(result->get_header_value("Retry-After"), &seconds) &&
-      seconds >= 0) {
-    reply.retry_after = seconds;
-  }
+  reply.retry_after = RetryAfterSeconds(result->get_header_value("Retry-After"),
+                                        result->get_header_value("Date"));
   return reply;
 }
 

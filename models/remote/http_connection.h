@@ -28,7 +28,7 @@ struct HttpOptions {
 struct HttpReply {
   int status = 0;  // 200, 429, ...
   std::string body;
-  double retry_after = -1;  // seconds that the server asks to wait; -1: none
+  double retry_after = -1;  // seconds (RetryAfterSeconds); -1: none asked
 };
 
 // What a server says of an error, in one line: {"error": {"message": ...}},

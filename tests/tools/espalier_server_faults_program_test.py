@@ -4,6 +4,7 @@ ESPALIER_PROGRAM names the program (ctest sets it). ESPALIER_LONG adds tests
 that wait until the program gives a server up, two minutes."""
 
 import collections
+import email.utils
 import json
 import os
 import shutil
@@ -104,6 +105,18 @@ class PoolTest(ServersTest):
         self.assertEqual(server.seen.bodies[0], server.seen.bodies[1])
         self.assertGreaterEqual(second - first, 2)
         self.assertLess(second - first, 30)
+
+    def test_retry_after_may_be_a_date(self):
+        """The server writes its own Date beside it. Dates are whole seconds:
+        up to one is lost."""
+        server = self.serve()
+        server.faults.busy = 1
+        end = time.monotonic() + 4
+        server.faults.retry_after = email.utils.formatdate(time.time() + 4,
+                                                           usegmt=True)
+        self.eval(server, "greedy", limit=1)
+        self.assertGreaterEqual(server.seen.times[1], end - 1)
+        self.assertLess(server.seen.times[1], end + 30)
 
     def test_what_goes_wrong_for_a_while_changes_nothing(self):
         for kind in KINDS:

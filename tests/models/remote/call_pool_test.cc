@@ -194,6 +194,18 @@ TEST(CallPool, WaitsAsLongAsTheServerAsks) {
   EXPECT_THAT(more.Run(1)[1], HasSubstr("86400 s"));
 }
 
+TEST(CallPool, WaitsUntilTheDateThatTheServerNames) {
+  TestServer server([](int i, httplib::Response& r) {
+    r.set_header("Date", "Sun, 06 Nov 1994 08:49:37 GMT");
+    if (i == 0) r.set_header("Retry-After", "Sun, 06 Nov 1994 08:49:38 GMT");
+    Answer(r, i == 0 ? 503 : 200, "fine");
+  });
+  Calls calls({server.endpoint()});
+  const double begin = Clock::Real().Seconds();
+  EXPECT_EQ(calls.Run(1)[1], "fine");
+  EXPECT_GE(Clock::Real().Seconds() - begin, 0.99);
+}
+
 TEST(CallPool, ADeadServersCallsGoToTheNext) {
   TestServer alive([](int, httplib::Response& r) { Answer(r, 200, "fine"); });
   Calls calls({Nobody(), alive.endpoint()});
