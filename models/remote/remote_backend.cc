@@ -255,8 +255,11 @@ bool RemoteBackend::Step(std::vector<Completion>& done) {
     ++stats_.steps;
     job.status.Update(ended.status);
     if (job.status.ok()) Take(job, call.mapped());
-    if (job.open > 0) continue;
+    if (job.status.ok() && job.open > 0) continue;
     done.push_back(Finish(job));
+    // After an error nobody waits for the others, which may be tried for
+    // minutes.
+    if (job.open > 0) CancelCalls(found->first);
     jobs_.erase(found);
   }
   return worked;
@@ -264,9 +267,12 @@ bool RemoteBackend::Step(std::vector<Completion>& done) {
 
 void RemoteBackend::Cancel(RequestId id) {
   std::erase_if(finished_, [id](const Completion& c) { return c.id == id; });
-  if (jobs_.erase(id) == 0) return;
+  if (jobs_.erase(id) > 0) CancelCalls(id);
+}
+
+void RemoteBackend::CancelCalls(RequestId job) {
   for (auto it = in_flight_.begin(); it != in_flight_.end();) {
-    if (it->second.job == id) {
+    if (it->second.job == job) {
       pool_.Cancel(it->first);
       in_flight_.erase(it++);
     } else {

@@ -123,6 +123,8 @@ class RemoteBackend : public Backend {
   absl::Status ApplyStops(const GenerateRequest& request,
                           RemoteSample& sample) const;
   Completion Finish(Job& job);
+  // Ends the calls of a request that are in flight.
+  void CancelCalls(RequestId job);
   absl::StatusOr<Continuation> ToContinuation(const GenerateRequest& request,
                                               RemoteSample sample);
 
