@@ -125,6 +125,7 @@ void CallPool::Work() {
   for (;;) {
     Waiting next;
     int server = -1;
+    std::unique_ptr<HttpConnection> connection;
     {
       MutexLock lock(mutex_);
       for (;;) {
@@ -135,31 +136,34 @@ void CallPool::Work() {
         work_.WaitFor(mutex_, wait);
         --idle_threads_;
       }
+      connection = Begin(next, server);
     }
-    Serve(std::move(next), server);
+    Serve(std::move(next), server, std::move(connection));
   }
 }
 
-void CallPool::Serve(Waiting waiting, int index) {
-  const uint64_t id = waiting.call.id;
+std::unique_ptr<HttpConnection> CallPool::Begin(const Waiting& waiting,
+                                                int index) {
+  Server& server = servers_[static_cast<size_t>(index)];
   std::unique_ptr<HttpConnection> connection;
-  std::string url;
-  {
-    MutexLock lock(mutex_);
-    Server& server = servers_[static_cast<size_t>(index)];
-    if (!server.idle.empty()) {
-      connection = std::move(server.idle.back());
-      server.idle.pop_back();
-    } else {
-      connection = std::make_unique<HttpConnection>(server.endpoint, http_);
-    }
-    url = server.endpoint.Url() + waiting.call.path;
-    ++server.in_flight;
-    ++stats_.attempts;
-    stats_.failovers +=
-        static_cast<size_t>(index) != waiting.call.affinity % servers_.size();
-    running_[id] = {.connection = connection.get()};
+  if (!server.idle.empty()) {
+    connection = std::move(server.idle.back());
+    server.idle.pop_back();
+  } else {
+    connection = std::make_unique<HttpConnection>(server.endpoint, http_);
   }
+  ++server.in_flight;
+  ++stats_.attempts;
+  stats_.failovers +=
+      static_cast<size_t>(index) != waiting.call.affinity % servers_.size();
+  running_[waiting.call.id] = {.connection = connection.get()};
+  return connection;
+}
+
+void CallPool::Serve(Waiting waiting, int index,
+                     std::unique_ptr<HttpConnection> connection) {
+  const uint64_t id = waiting.call.id;
+  const std::string url = connection->endpoint().Url() + waiting.call.path;
   const absl::StatusOr<HttpReply> reply =
       waiting.call.body.empty()
           ? connection->Get(waiting.call.path)

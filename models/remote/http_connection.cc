@@ -122,6 +122,11 @@ HttpConnection::HttpConnection(const Endpoint& endpoint,
     http.set_read_timeout(s, us);
     http.set_write_timeout(s, us);
   });
+  // Stop finds no socket to close if it comes just before a request makes one:
+  // that one then waits for no reply.
+  http.set_socket_options([client = client_.get()](socket_t) {
+    if (client->stopped) client->http.set_read_timeout(0, 0);
+  });
   if (endpoint.https) http.enable_server_certificate_verification(true);
   if (!options.key.empty()) http.set_bearer_token_auth(options.key);
 }

@@ -49,8 +49,11 @@ class HttpConnection {
   absl::StatusOr<HttpReply> Get(const std::string& path);
   absl::StatusOr<HttpReply> Post(const std::string& path,
                                  const std::string& json);
-  // Ends the request under way; later ones fail at once.
+  // Ends the request under way; later ones fail at once. While a connection is
+  // being made it waits for that.
   void Stop();
+
+  const Endpoint& endpoint() const { return endpoint_; }
 
  private:
   class Client;

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {
@@ -296,6 +297,29 @@ TEST(CallPool, EndsWithCallsInFlight) {
     while (server.requests() < 4) std::this_thread::yield();
   }
   EXPECT_LT(Clock::Real().Seconds() - begin, 5);
+  release = true;
+}
+
+// The pool ends while its threads take calls, connect and send.
+TEST(CallPool, EndsWithCallsThatBegin) {
+  std::atomic<bool> release = false;
+  TestServer server([&release](int, httplib::Response& r) {
+    while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Answer(r, 200, "late");
+  });
+  const double begin = Clock::Real().Seconds();
+  RandomStream rng(StreamKey(1, 0, 0, Purpose::kTest));
+  for (int round = 0; round < 500; ++round) {
+    CallPool pool({server.endpoint()}, {.read_seconds = 20}, {});
+    for (uint64_t id = 1; id <= 4; ++id) {
+      pool.Start(
+          {.id = id, .path = "/x", .body = "{}", .read = [](const auto&) {
+             return absl::OkStatus();
+           }});
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(rng.Below(300)));
+  }
+  EXPECT_LT(Clock::Real().Seconds() - begin, 15);
   release = true;
 }
 
