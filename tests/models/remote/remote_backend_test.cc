@@ -81,8 +81,9 @@ class LlamaServer {
     response.status = status;
     response.set_content(body.dump(), "application/json");
   }
-  // Three letters; nothing of the prompt was cached.
-  static json Reply(const json& asked) {
+  // The reply to what is asked: three letters, with `cached` tokens of the
+  // prompt.
+  static json Reply(const json& asked, int64_t cached = 0) {
     json entries = json::array();
     for (const int id : {'a', 'b', 'c'}) {
       entries.push_back(
@@ -92,7 +93,7 @@ class LlamaServer {
     return {{"tokens", {'a', 'b', 'c'}},
             {"stop_type", "eos"},
             {"tokens_evaluated", prompt},
-            {"timings", {{"cache_n", 0}, {"prompt_n", prompt}}},
+            {"timings", {{"cache_n", cached}}},
             {"completion_probabilities", entries}};
   }
 
@@ -165,6 +166,70 @@ TEST(RemoteBackend, ACallThatFailedEndsItsRequestAtOnce) {
     EXPECT_TRUE(done[0].status.ok()) << done[0].status;
     EXPECT_FALSE(backend->Step(done));
   }
+}
+
+Completion Ask(RemoteBackend& backend, decltype(Request::body) body) {
+  backend.Submit({7, std::move(body)});
+  std::vector<Completion> done = StepUntilDone(backend);
+  EXPECT_EQ(done.size(), 1u);
+  if (done.empty()) return {};
+  EXPECT_TRUE(done[0].status.ok()) << done[0].status;
+  return std::move(done[0]);
+}
+
+TEST(RemoteBackend, CountsTheTokensThatServersCompute) {
+  std::atomic<int64_t> cached = 0;
+  LlamaServer server([&](int, const json& asked, httplib::Response& r) {
+    json reply = LlamaServer::Reply(asked, cached);
+    if (cached < 0) reply.erase("timings");
+    LlamaServer::Answer(r, reply);
+  });
+  const auto backend = Connect(server);
+  const BackendStats& stats = backend->stats();
+  const SeqId prompt = backend->Extend(kEmptySeq, {1, 2, 3, 4, 5});
+  const Completion first = Ask(*backend, GenerateRequest{.from = prompt});
+  EXPECT_EQ(stats.tokens_computed, 5 + 3);
+  EXPECT_EQ(stats.tokens_needed, 5 + 3);
+  // All but the last token of what the slot holds.
+  cached = 7;
+  const SeqId step = first.continuations.at(0).seq;
+  Ask(*backend, GenerateRequest{.from = step});
+  EXPECT_EQ(stats.tokens_computed, 8 + 1 + 3);
+  EXPECT_EQ(stats.tokens_needed, 8 + 3);
+  // Tokens that nobody drew; again, they are known.
+  const SeqId more = backend->Extend(step, {6, 7});
+  EXPECT_EQ(backend->Extend(step, {6, 7}), more);
+  Ask(*backend, GenerateRequest{.from = more, .n = 2});
+  EXPECT_EQ(stats.tokens_computed, 12 + 2 * (3 + 3));
+  EXPECT_EQ(stats.tokens_needed, 11 + 2 + 2 * 3);
+  EXPECT_EQ(stats.tokens_generated, 4 * 3);
+  // Not told: none. Of more than there are: all.
+  cached = -1;
+  Ask(*backend, GenerateRequest{.from = prompt});
+  EXPECT_EQ(stats.tokens_computed, 24 + 5 + 3);
+  cached = int64_t{1} << 62;
+  for (int i = 0; i < 4; ++i) Ask(*backend, GenerateRequest{.from = prompt});
+  EXPECT_EQ(stats.tokens_computed, 32 + 4 * 3);
+}
+
+// One call per token, of which the second finds what the first computed.
+TEST(RemoteBackend, CountsTheTokensOfTextsThatAreScored) {
+  LlamaServer server([](int, const json& asked, httplib::Response& r) {
+    json reply = LlamaServer::Reply(asked, asked["prompt"].size() == 5 ? 0 : 5);
+    const json id = asked["logit_bias"][0][0];
+    reply["tokens"] = {id};
+    reply["completion_probabilities"] = {
+        {{"id", id}, {"logprob", -1}, {"top_logprobs", json::array()}}};
+    LlamaServer::Answer(r, reply);
+  });
+  const auto backend = Connect(server);
+  const SeqId prompt = backend->Extend(kEmptySeq, {1, 2, 3, 4, 5});
+  const Completion done = Ask(
+      *backend, TextScoreRequest{.from = prompt, .continuations = {{8, 9}}});
+  EXPECT_EQ(done.texts.at(0).logprobs, std::vector<float>({-1, -1}));
+  EXPECT_EQ(backend->stats().tokens_computed, 5 + 1);
+  EXPECT_EQ(backend->stats().tokens_needed, 5 + 2);
+  EXPECT_EQ(backend->stats().tokens_generated, 0);
 }
 
 }  // namespace
