@@ -47,7 +47,7 @@ absl::StatusOr<std::vector<TokenLogprob>> ReadTop(const json& entry) {
   for (const json& other : *list) {
     ESP_ASSIGN_OR_RETURN(const int32_t id, TokenOf(Field(other, "id"), "id"));
     ESP_ASSIGN_OR_RETURN(const float logprob,
-                         LogprobOf(Field(other, "logprob"), "logprob"));
+                         KnownLogprobOf(Field(other, "logprob"), "logprob"));
     top.push_back({id, logprob});
   }
   return top;

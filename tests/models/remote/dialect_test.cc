@@ -222,6 +222,28 @@ TEST(SglangDialect, LeavesLogprobsOfOtherTemperaturesUnknown) {
   EXPECT_EQ(score->greedy, std::vector<bool>({false, true}));
 }
 
+// They are sorted and summed.
+TEST(Dialects, TheMostLikelyTokensHaveLogprobs) {
+  const auto refuse = [](ServerKind kind, const std::string& reply) {
+    const auto read = Of(kind)->ReadGeneration(reply, Call(1));
+    ASSERT_FALSE(read.ok()) << reply;
+    EXPECT_NE(read.status().message().find("expected a log-prob"),
+              std::string::npos)
+        << read.status();
+  };
+  refuse(ServerKind::kLlamaServer,
+         R"({"tokens":[4],"completion_probabilities":[
+             {"id":4,"logprob":-0.5,"top_logprobs":[{"id":4}]}]})");
+  refuse(ServerKind::kVllm,
+         R"({"choices":[{"index":0,"token_ids":[4],"finish_reason":"stop",
+             "logprobs":{"token_logprobs":[-0.5],
+                         "top_logprobs":[{"token_id:4":null}]}}]})");
+  refuse(ServerKind::kSglang,
+         R"({"meta_info":{"finish_reason":{"type":"stop","matched":"x"},
+             "output_token_logprobs":[[-0.5,4]],
+             "output_top_logprobs":[[[null,4]]]}})");
+}
+
 // What a server sends is not trusted: it gives an error or a value, whatever is
 // cut, exchanged or of another type.
 TEST(Dialects, DamagedRepliesGiveErrorsOrValues) {
