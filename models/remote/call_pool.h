@@ -121,9 +121,8 @@ class CallPool {
   // Sends the call and decides what follows from the reply.
   void Serve(Waiting waiting, int server,
              std::unique_ptr<HttpConnection> connection);
-  // Seconds to wait before another attempt; negative: `status` is final. `url`:
-  // what was asked.
-  double WaitAfter(const Waiting& waiting, const std::string& url,
+  // Seconds to wait before another attempt; negative: `status` is final.
+  double WaitAfter(const Waiting& waiting, const Endpoint& server,
                    const HttpReply* reply, absl::Status& status) const;
 
   const HttpOptions http_;

@@ -128,7 +128,7 @@ HttpConnection::HttpConnection(const Endpoint& endpoint,
     if (client->stopped) client->http.set_read_timeout(0, 0);
   });
   if (endpoint.https) http.enable_server_certificate_verification(true);
-  if (!options.key.empty()) http.set_bearer_token_auth(options.key);
+  if (!endpoint.key.empty()) http.set_bearer_token_auth(endpoint.key);
 }
 
 HttpConnection::~HttpConnection() = default;

@@ -1,6 +1,6 @@
 // One connection to a server, kept alive between requests.
 //
-//   HttpConnection connection(endpoint, {.key = key});
+//   HttpConnection connection(endpoint, {});
 //   ESP_ASSIGN_OR_RETURN(HttpReply reply, connection.Post("/v1/completions",
 //                                                         body));
 //
@@ -19,7 +19,6 @@
 namespace espalier {
 
 struct HttpOptions {
-  std::string key = {};  // "": none; else sent as a bearer token
   double connect_seconds = 10;
   double read_seconds = 600;             // without a byte of the reply
   size_t max_bytes = size_t{256} << 20;  // of a reply's body

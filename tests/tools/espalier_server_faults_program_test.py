@@ -193,6 +193,27 @@ class KeyTest(ServersTest):
                               for h in server.seen.headers},
                              {f"Bearer {KEY}"})
 
+    def test_each_server_is_told_its_own_key(self):
+        keys = KEY, "sk-of-the-second"
+        servers = [self.serve() for _ in keys]
+        for server, key in zip(servers, keys):
+            server.faults.key = key
+        variables = {"ESPALIER_API_KEY": keys[0],
+                     f"ESPALIER_API_KEY_127_0_0_1_{servers[1].port}": keys[1]}
+        url = ",".join(server.url for server in servers)
+        done = self.generate("run.db", url, limit=8, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.nowhere(done, *keys)
+        for server, key in zip(servers, keys):
+            self.assertGreater(server.seen.calls, 0)
+            self.assertEqual({h.get("Authorization")
+                              for h in server.seen.headers}, {f"Bearer {key}"})
+        # Nobody's key is sent where the host's own is empty.
+        variables["ESPALIER_API_KEY_127_0_0_1"] = ""
+        done = self.ask("eval", servers[0], "--methods", "greedy", "--json",
+                        "-", **variables)
+        self.one_error(done, servers[0].url, "ESPALIER_API_KEY_127_0_0_1")
+
     def test_a_wrong_key(self):
         for kind in KINDS:
             for variables in ({}, {"ESPALIER_API_KEY": ""},

@@ -77,8 +77,8 @@ CallPoolOptions Quick() {
 class Calls {
  public:
   explicit Calls(std::vector<Endpoint> servers,
-                 CallPoolOptions options = Quick(), HttpOptions http = {})
-      : pool_(std::move(servers), http, options) {}
+                 CallPoolOptions options = Quick())
+      : pool_(std::move(servers), {}, options) {}
 
   // The replies and errors of `count` calls, by their ids.
   std::map<uint64_t, std::string> Run(int count, uint64_t affinity = 0) {
@@ -132,11 +132,35 @@ Endpoint Nobody() {
 
 TEST(CallPool, EveryCallIsAnsweredOnce) {
   TestServer server([](int, httplib::Response& r) { Answer(r, 200, "fine"); });
-  Calls calls({server.endpoint()}, Quick(), {.key = "sesame"});
+  Endpoint endpoint = server.endpoint();
+  endpoint.key = "sesame";
+  Calls calls({endpoint});
   const auto out = calls.Run(200);
   for (const auto& [id, text] : out) EXPECT_EQ(text, "fine") << id;
   EXPECT_EQ(server.requests(), 200);
   EXPECT_EQ(server.key(), "Bearer sesame");
+}
+
+TEST(CallPool, EachServerIsToldItsOwnKeyOnly) {
+  // Refuses the key that it is told, and repeats it.
+  TestServer first([](int, httplib::Response& r) {
+    Answer(r, 503, R"({"error":"wrong: one"})");
+  });
+  TestServer second([](int i, httplib::Response& r) {
+    Answer(r, i < 1 ? 200 : 401, i < 1 ? "fine" : R"({"error":"wrong: two"})");
+  });
+  Endpoint one = first.endpoint(), two = second.endpoint();
+  one.key = "one";
+  two.key = "two";
+  Calls calls({one, two});
+  EXPECT_THAT(calls.Run(1, /*affinity=*/0)[1], HasSubstr("wrong: (key)"));
+  EXPECT_EQ(calls.Run(1, /*affinity=*/1)[1], "fine");
+  EXPECT_EQ(first.key(), "Bearer one");
+  EXPECT_EQ(second.key(), "Bearer two");
+  const std::string refused = calls.Run(1, /*affinity=*/1)[1];
+  EXPECT_THAT(refused, HasSubstr("wrong: (key)"));
+  EXPECT_THAT(refused, HasSubstr(absl::StrCat("ESPALIER_API_KEY_127_0_0_1_",
+                                              two.port, ",")));
 }
 
 TEST(CallPool, TriesAgainWhatMayHelp) {
