@@ -43,7 +43,12 @@ class TestServer {
       --busy_;
     });
     http_.new_task_queue = [] { return new httplib::ThreadPool(32); };
+    // The library lets five connections wait, and on a loaded machine further
+    // ones take a second or break off.
+    int socket = -1;
+    http_.set_socket_options([&socket](socket_t made) { socket = made; });
     port_ = http_.bind_to_any_port("127.0.0.1");
+    listen(socket, 256);
     thread_ = std::thread([this] { http_.listen_after_bind(); });
     while (!http_.is_running()) std::this_thread::yield();
   }
