@@ -113,7 +113,10 @@ endif()
 # third of the files: the folders here, except for a few files.
 set(ESPALIER_FUZZED base include search/tree datasets/answers datasets/programs
   datasets/sets src/trace models/checkpoint models/tokenizer models/prompt
-  models/reward search/method_options search/search_context search/stop
+  models/reward models/remote/dialect models/remote/reply_fields
+  models/remote/retry_after models/remote/llama_server_dialect
+  models/remote/vllm_dialect models/remote/sglang_dialect
+  search/method_options search/search_context search/stop
   search/verdict_requests)
 set(ESPALIER_NOT_FUZZED src/trace/labels src/trace/replay
   datasets/sets/problem_set datasets/sets/problem_stream)

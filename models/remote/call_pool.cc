@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/random.h"
+#include "models/remote/server_key.h"
 
 namespace espalier {
 namespace {
@@ -125,6 +126,7 @@ void CallPool::Work() {
   for (;;) {
     Waiting next;
     int server = -1;
+    std::unique_ptr<HttpConnection> connection;
     {
       MutexLock lock(mutex_);
       for (;;) {
@@ -135,31 +137,33 @@ void CallPool::Work() {
         work_.WaitFor(mutex_, wait);
         --idle_threads_;
       }
+      connection = Begin(next, server);
     }
-    Serve(std::move(next), server);
+    Serve(std::move(next), server, std::move(connection));
   }
 }
 
-void CallPool::Serve(Waiting waiting, int index) {
-  const uint64_t id = waiting.call.id;
+std::unique_ptr<HttpConnection> CallPool::Begin(const Waiting& waiting,
+                                                int index) {
+  Server& server = servers_[static_cast<size_t>(index)];
   std::unique_ptr<HttpConnection> connection;
-  std::string url;
-  {
-    MutexLock lock(mutex_);
-    Server& server = servers_[static_cast<size_t>(index)];
-    if (!server.idle.empty()) {
-      connection = std::move(server.idle.back());
-      server.idle.pop_back();
-    } else {
-      connection = std::make_unique<HttpConnection>(server.endpoint, http_);
-    }
-    url = server.endpoint.Url() + waiting.call.path;
-    ++server.in_flight;
-    ++stats_.attempts;
-    stats_.failovers +=
-        static_cast<size_t>(index) != waiting.call.affinity % servers_.size();
-    running_[id] = {.connection = connection.get()};
+  if (!server.idle.empty()) {
+    connection = std::move(server.idle.back());
+    server.idle.pop_back();
+  } else {
+    connection = std::make_unique<HttpConnection>(server.endpoint, http_);
   }
+  ++server.in_flight;
+  ++stats_.attempts;
+  stats_.failovers +=
+      static_cast<size_t>(index) != waiting.call.affinity % servers_.size();
+  running_[waiting.call.id] = {.connection = connection.get()};
+  return connection;
+}
+
+void CallPool::Serve(Waiting waiting, int index,
+                     std::unique_ptr<HttpConnection> connection) {
+  const uint64_t id = waiting.call.id;
   const absl::StatusOr<HttpReply> reply =
       waiting.call.body.empty()
           ? connection->Get(waiting.call.path)
@@ -170,7 +174,8 @@ void CallPool::Serve(Waiting waiting, int index) {
   double wait = -1;
   if (answered && reply->status == 200) status = waiting.call.read(reply->body);
   if (!status.ok() || reply->status != 200) {
-    wait = WaitAfter(waiting, url, answered ? &*reply : nullptr, status);
+    wait = WaitAfter(waiting, connection->endpoint(),
+                     answered ? &*reply : nullptr, status);
     again = wait >= 0;
   }
   {
@@ -220,18 +225,17 @@ void CallPool::Serve(Waiting waiting, int index) {
   work_.NotifyOne();
 }
 
-double CallPool::WaitAfter(const Waiting& waiting, const std::string& url,
+double CallPool::WaitAfter(const Waiting& waiting, const Endpoint& server,
                            const HttpReply* reply, absl::Status& status) const {
+  const std::string url = server.Url() + waiting.call.path;
   double asked = -1;
   if (reply != nullptr && reply->status != 200) {
     const std::string what =
         absl::StrCat(url, " answered ", reply->status, ": ",
-                     ServerMessage(reply->body, http_.key));
+                     ServerMessage(reply->body, server.key));
     if (reply->status == 401 || reply->status == 403) {
       status = absl::UnauthenticatedError(
-          absl::StrCat(what,
-                       "; the key is read from the environment variable "
-                       "ESPALIER_API_KEY"));
+          absl::StrCat(what, "; the key is ", KeyPlace(server)));
       return -1;
     }
     if (!MayHelpLater(reply->status)) {

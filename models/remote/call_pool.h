@@ -115,11 +115,14 @@ class CallPool {
   // until one might be.
   bool Next(Waiting& next, int& server, double& wait)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // From here on Cancel and the destructor find the call among those that run.
+  std::unique_ptr<HttpConnection> Begin(const Waiting& waiting, int server)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Sends the call and decides what follows from the reply.
-  void Serve(Waiting waiting, int server);
-  // Seconds to wait before another attempt; negative: `status` is final. `url`:
-  // what was asked.
-  double WaitAfter(const Waiting& waiting, const std::string& url,
+  void Serve(Waiting waiting, int server,
+             std::unique_ptr<HttpConnection> connection);
+  // Seconds to wait before another attempt; negative: `status` is final.
+  double WaitAfter(const Waiting& waiting, const Endpoint& server,
                    const HttpReply* reply, absl::Status& status) const;
 
   const HttpOptions http_;

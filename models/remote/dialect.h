@@ -86,8 +86,8 @@ struct RemoteSample {
 
 struct GenerationReply {
   std::vector<RemoteSample> samples;
-  int64_t prompt_tokens = 0;
-  int64_t cached_tokens = 0;  // of the prompt's; 0 if not told
+  int64_t prompt_tokens = 0;  // 0 if not told
+  int64_t cached_tokens = 0;  // of them, not computed; 0 if not told
 };
 
 // Of given tokens.
@@ -95,7 +95,7 @@ struct GivenReply {
   std::vector<float> logprobs;
   std::vector<bool> greedy;  // the most likely token at its position
   std::vector<std::vector<TokenLogprob>> alternatives;  // as RemoteSample's
-  int64_t prompt_tokens = 0;
+  int64_t prompt_tokens = 0;                            // as GenerationReply's
   int64_t cached_tokens = 0;
 };
 

@@ -21,6 +21,9 @@ struct Endpoint {
   int port = 0;
   std::string
       path;  // before the API's own, such as "/proxy"; no "/" at the end
+  // Sent as a bearer token; "": none. Not read from a URL, nor part of one:
+  // KeyOf (server_key.h).
+  std::string key = {};
 
   std::string Url() const;  // "http://a:8000/proxy"
   bool operator==(const Endpoint&) const = default;

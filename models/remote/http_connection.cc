@@ -6,11 +6,11 @@
 #include <ctime>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/parse_json.h"
 #include "base/utf8.h"
+#include "models/remote/retry_after.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -122,8 +122,13 @@ HttpConnection::HttpConnection(const Endpoint& endpoint,
     http.set_read_timeout(s, us);
     http.set_write_timeout(s, us);
   });
+  // Stop finds no socket to close if it comes just before a request makes one:
+  // that one then waits for no reply.
+  http.set_socket_options([client = client_.get()](socket_t) {
+    if (client->stopped) client->http.set_read_timeout(0, 0);
+  });
   if (endpoint.https) http.enable_server_certificate_verification(true);
-  if (!options.key.empty()) http.set_bearer_token_auth(options.key);
+  if (!endpoint.key.empty()) http.set_bearer_token_auth(endpoint.key);
 }
 
 HttpConnection::~HttpConnection() = default;
@@ -167,12 +172,8 @@ absl::StatusOr<HttpReply> HttpConnection::Send(const char* method,
   if (client_->stopped) return absl::CancelledError(url + ": cancelled");
   if (!result) return ErrorOf(result.error(), options_, url, limit_passed);
   reply.status = result->status;
-  double seconds = -1;
-  if (result->has_header("Retry-After") &&
-      absl::SimpleAtod(result->get_header_value("Retry-After"), &seconds) &&
-      seconds >= 0) {
-    reply.retry_after = seconds;
-  }
+  reply.retry_after = RetryAfterSeconds(result->get_header_value("Retry-After"),
+                                        result->get_header_value("Date"));
   return reply;
 }
 

@@ -1,6 +1,6 @@
 // One connection to a server, kept alive between requests.
 //
-//   HttpConnection connection(endpoint, {.key = key});
+//   HttpConnection connection(endpoint, {});
 //   ESP_ASSIGN_OR_RETURN(HttpReply reply, connection.Post("/v1/completions",
 //                                                         body));
 //
@@ -19,7 +19,6 @@
 namespace espalier {
 
 struct HttpOptions {
-  std::string key = {};  // "": none; else sent as a bearer token
   double connect_seconds = 10;
   double read_seconds = 600;             // without a byte of the reply
   size_t max_bytes = size_t{256} << 20;  // of a reply's body
@@ -28,7 +27,7 @@ struct HttpOptions {
 struct HttpReply {
   int status = 0;  // 200, 429, ...
   std::string body;
-  double retry_after = -1;  // seconds that the server asks to wait; -1: none
+  double retry_after = -1;  // seconds (RetryAfterSeconds); -1: none asked
 };
 
 // What a server says of an error, in one line: {"error": {"message": ...}},
@@ -49,8 +48,11 @@ class HttpConnection {
   absl::StatusOr<HttpReply> Get(const std::string& path);
   absl::StatusOr<HttpReply> Post(const std::string& path,
                                  const std::string& json);
-  // Ends the request under way; later ones fail at once.
+  // Ends the request under way; later ones fail at once. While a connection is
+  // being made it waits for that.
   void Stop();
+
+  const Endpoint& endpoint() const { return endpoint_; }
 
  private:
   class Client;

@@ -29,9 +29,13 @@ json IdList(absl::Span<const int32_t> ids) {
   return json(std::vector<int32_t>(ids.begin(), ids.end()));
 }
 
+// Servers of before September 2025 have no cache_n and tell what they ran.
+// tokens_cached is another thing: all that the slot holds after the call.
 void ReadUsage(const json& reply, int64_t& prompt, int64_t& cached) {
   prompt = CountField(reply, "tokens_evaluated");
   const json& timings = Field(reply, "timings");
+  cached = CountField(timings, "cache_n");
+  if (Field(timings, "cache_n").is_number()) return;
   if (!Field(timings, "prompt_n").is_number()) return;
   cached = std::max<int64_t>(0, prompt - CountField(timings, "prompt_n"));
 }
@@ -43,7 +47,7 @@ absl::StatusOr<std::vector<TokenLogprob>> ReadTop(const json& entry) {
   for (const json& other : *list) {
     ESP_ASSIGN_OR_RETURN(const int32_t id, TokenOf(Field(other, "id"), "id"));
     ESP_ASSIGN_OR_RETURN(const float logprob,
-                         LogprobOf(Field(other, "logprob"), "logprob"));
+                         KnownLogprobOf(Field(other, "logprob"), "logprob"));
     top.push_back({id, logprob});
   }
   return top;

@@ -36,6 +36,16 @@ int TopOf(const GenerateRequest& request) {
   return std::max(request.top_alternatives, request.top_logprobs);
 }
 
+// Tokens of a call's prompt that the server ran. `reply`: GenerationReply or
+// GivenReply; `text`: what was asked about, at least as long as the prompt.
+int64_t PromptComputed(const auto& reply, const std::vector<int32_t>& text) {
+  const auto longest = static_cast<int64_t>(text.size());
+  const int64_t prompt = reply.prompt_tokens > 0
+                             ? std::min(reply.prompt_tokens, longest)
+                             : longest;
+  return std::max<int64_t>(0, prompt - reply.cached_tokens);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<RemoteBackend>> RemoteBackend::Connect(
@@ -86,7 +96,7 @@ RemoteBackend::~RemoteBackend() = default;
 SeqId RemoteBackend::Extend(SeqId parent, absl::Span<const int32_t> tokens) {
   const int before = tree_.live();
   const SeqId seq = tree_.Extend(parent, tokens);
-  if (parent == kEmptySeq && tree_.live() > before) {
+  if (tree_.live() > before) {
     stats_.tokens_needed += static_cast<int64_t>(tokens.size());
   }
   return seq;
@@ -165,6 +175,7 @@ void RemoteBackend::StartTexts(Job& job) {
     const std::vector<int32_t>& more = request.continuations[i];
     std::vector<int32_t> text = path;
     text.insert(text.end(), more.begin(), more.end());
+    stats_.tokens_needed += static_cast<int64_t>(more.size());
     job.given[i].logprobs.resize(more.size());
     job.given[i].greedy.resize(more.size());
     StartScoring(job, i, 0,
@@ -255,8 +266,11 @@ bool RemoteBackend::Step(std::vector<Completion>& done) {
     ++stats_.steps;
     job.status.Update(ended.status);
     if (job.status.ok()) Take(job, call.mapped());
-    if (job.open > 0) continue;
+    if (job.status.ok() && job.open > 0) continue;
     done.push_back(Finish(job));
+    // After an error nobody waits for the others, which may be tried for
+    // minutes.
+    if (job.open > 0) CancelCalls(found->first);
     jobs_.erase(found);
   }
   return worked;
@@ -264,9 +278,12 @@ bool RemoteBackend::Step(std::vector<Completion>& done) {
 
 void RemoteBackend::Cancel(RequestId id) {
   std::erase_if(finished_, [id](const Completion& c) { return c.id == id; });
-  if (jobs_.erase(id) == 0) return;
+  if (jobs_.erase(id) > 0) CancelCalls(id);
+}
+
+void RemoteBackend::CancelCalls(RequestId job) {
   for (auto it = in_flight_.begin(); it != in_flight_.end();) {
-    if (it->second.job == id) {
+    if (it->second.job == job) {
       pool_.Cancel(it->first);
       in_flight_.erase(it++);
     } else {
@@ -286,7 +303,7 @@ void RemoteBackend::Take(Job& job, const InFlight& ended) {
 void RemoteBackend::TakeGeneration(Job& job, Generation& generation) {
   const auto& request = std::get<GenerateRequest>(job.request.body);
   GenerationReply& reply = generation.reply;
-  stats_.tokens_computed += reply.prompt_tokens - reply.cached_tokens;
+  stats_.tokens_computed += PromptComputed(reply, *job.path);
   for (size_t i = 0; i < reply.samples.size(); ++i) {
     RemoteSample& sample = job.samples[generation.first + i];
     sample = std::move(reply.samples[i]);
@@ -323,7 +340,8 @@ void RemoteBackend::TakeGeneration(Job& job, Generation& generation) {
 void RemoteBackend::TakeScoring(Job& job,
                                 const std::shared_ptr<Scoring>& scoring) {
   GivenReply& reply = scoring->reply;
-  stats_.tokens_computed += reply.prompt_tokens - reply.cached_tokens;
+  // The token that such a call draws is dropped before it is run.
+  stats_.tokens_computed += PromptComputed(reply, *scoring->text);
   const bool unknown = std::any_of(reply.logprobs.begin(), reply.logprobs.end(),
                                    [](float l) { return std::isnan(l); });
   if (unknown && !scoring->again) {

@@ -18,6 +18,14 @@
 //  * A log-prob that the server did not tell (of a stop's tokens, or at another
 //    temperature) is asked for again, as that of a given token.
 //  * No hidden rows, no reward heads.
+//  * `tokens_computed` is what servers say: of each call the prompt's tokens
+//    that were not cached, and all that were drawn (the last of a sample is run
+//    with the next call only, and counts there again). A call for n samples
+//    counts its prompt once. Where a server does not tell what it had cached
+//    (vLLM without --enable-prompt-tokens-details) nothing is taken for cached.
+//    `tokens_needed` counts the tokens of each new sequence, of each sample and
+//    of each text to score. What was computed a second time is not told apart:
+//    `tokens_shared` and `tokens_recomputed` stay 0.
 //
 // Externally synchronised; calls are sent from threads of its own.
 #ifndef ESPALIER_MODELS_REMOTE_REMOTE_BACKEND_H_
@@ -123,6 +131,8 @@ class RemoteBackend : public Backend {
   absl::Status ApplyStops(const GenerateRequest& request,
                           RemoteSample& sample) const;
   Completion Finish(Job& job);
+  // Ends the calls of a request that are in flight.
+  void CancelCalls(RequestId job);
   absl::StatusOr<Continuation> ToContinuation(const GenerateRequest& request,
                                               RemoteSample sample);
 

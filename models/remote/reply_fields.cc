@@ -83,6 +83,12 @@ absl::StatusOr<float> LogprobOf(const json& value, std::string_view field) {
   return static_cast<float>(std::min(0.0, std::max(kLowest, logprob)));
 }
 
+absl::StatusOr<float> KnownLogprobOf(const json& value,
+                                     std::string_view field) {
+  if (value.is_null()) return WrongField(field, "a log-prob", value);
+  return LogprobOf(value, field);
+}
+
 int64_t CountField(const json& object, std::string_view name) {
   const json& value = Field(object, name);
   if (!value.is_number_integer() || value.get<int64_t>() < 0) return 0;

@@ -36,6 +36,10 @@ absl::StatusOr<std::vector<int32_t>> TokensField(const nlohmann::json& object,
 // servers write it.
 absl::StatusOr<float> LogprobOf(const nlohmann::json& value,
                                 std::string_view field);
+// The same where null is an error: of the most likely tokens, which are sorted
+// and summed.
+absl::StatusOr<float> KnownLogprobOf(const nlohmann::json& value,
+                                     std::string_view field);
 // 0 where absent or not a count.
 int64_t CountField(const nlohmann::json& object, std::string_view name);
 // "" where absent or not a text.

@@ -14,6 +14,7 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "models/remote/reply_fields.h"
+#include "models/remote/server_key.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -37,7 +38,6 @@ class Probe {
       : url_(endpoint.Url()),
         name_(name),
         tokenizer_(tokenizer),
-        http_(http),
         connection_(endpoint, http) {}
 
   absl::StatusOr<ServerFacts> AskForModel() {
@@ -66,15 +66,15 @@ class Probe {
     ESP_ASSIGN_OR_RETURN(const HttpReply reply,
                          Send(path, body.is_null() ? "" : JsonText(body)));
     if (reply.status == 401 || reply.status == 403) {
-      return absl::UnauthenticatedError(absl::StrCat(
-          url_, path, " answered ", reply.status,
-          ": the server wants a key; put it into the environment variable "
-          "ESPALIER_API_KEY"));
+      return absl::UnauthenticatedError(
+          absl::StrCat(url_, path, " answered ", reply.status,
+                       ": the server wants a key, or another one; it is ",
+                       KeyPlace(connection_.endpoint())));
     }
     if (MayHelpLater(reply.status)) {
       return absl::UnavailableError(absl::StrCat(
-          url_, path, " answered ", reply.status,
-          " time and again: ", ServerMessage(reply.body, http_.key),
+          url_, path, " answered ", reply.status, " time and again: ",
+          ServerMessage(reply.body, connection_.endpoint().key),
           "; is the server still loading its model, or too busy?"));
     }
     last_ = absl::StrCat(path, " answered ", reply.status);
@@ -216,7 +216,7 @@ class Probe {
       return absl::UnimplementedError(
           absl::StrCat(url_, request.path, " answered ", reply.status,
                        " to a request of one token: ",
-                       ServerMessage(reply.body, http_.key)));
+                       ServerMessage(reply.body, connection_.endpoint().key)));
     }
     const auto read = dialect->ReadGeneration(reply.body, call);
     if (!read.ok() || read->samples[0].tokens.empty() ||
@@ -233,7 +233,6 @@ class Probe {
   const std::string url_;
   const std::string name_;
   const Tokenizer* tokenizer_;
-  const HttpOptions http_;
   HttpConnection connection_;
   ServerFacts facts_;
   std::string last_;  // the last reply, for messages

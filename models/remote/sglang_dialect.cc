@@ -32,6 +32,13 @@ absl::StatusOr<TokenLogprob> ReadPair(const json& pair,
   return out;
 }
 
+// One of the most likely tokens at a position.
+absl::StatusOr<TokenLogprob> ReadTop(const json& pair, std::string_view field) {
+  ESP_ASSIGN_OR_RETURN(const TokenLogprob top, ReadPair(pair, field));
+  ESP_RETURN_IF_ERROR(KnownLogprobOf(pair[0], field).status());
+  return top;
+}
+
 absl::StatusOr<RemoteSample> ReadSample(const json& reply, bool keep_logprobs) {
   RemoteSample sample;
   const json& info = Field(reply, "meta_info");
@@ -52,7 +59,7 @@ absl::StatusOr<RemoteSample> ReadSample(const json& reply, bool keep_logprobs) {
     if (!top[t].is_array()) continue;
     for (const json& pair : top[t]) {
       ESP_ASSIGN_OR_RETURN(sample.alternatives[t].emplace_back(),
-                           ReadPair(pair, "output_top_logprobs"));
+                           ReadTop(pair, "output_top_logprobs"));
     }
   }
   const json& why = Field(info, "finish_reason");
@@ -160,7 +167,7 @@ class SglangDialect : public Dialect {
       if (top.is_array() && top.size() >= count) {
         for (const json& other : top[top.size() - count + i]) {
           ESP_ASSIGN_OR_RETURN(best.emplace_back(),
-                               ReadPair(other, "input_top_logprobs"));
+                               ReadTop(other, "input_top_logprobs"));
         }
       }
       out.greedy.push_back(!best.empty() && best[0].token == wanted);

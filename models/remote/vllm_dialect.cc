@@ -46,7 +46,8 @@ absl::StatusOr<std::vector<TokenLogprob>> ReadTop(const json& position,
   if (!position.is_object()) return top;
   for (const auto& [key, value] : position.items()) {
     ESP_ASSIGN_OR_RETURN(const int32_t id, TokenOf(json(key), "top_logprobs"));
-    ESP_ASSIGN_OR_RETURN(const float logprob, LogprobOf(value, "top_logprobs"));
+    ESP_ASSIGN_OR_RETURN(const float logprob,
+                         KnownLogprobOf(value, "top_logprobs"));
     top.push_back({id, logprob});
   }
   SortTop(top, most);
@@ -220,7 +221,7 @@ class VllmDialect : public Dialect {
       for (const auto& [id, other] : (*list)[t].items()) {
         ESP_ASSIGN_OR_RETURN(
             const float value,
-            LogprobOf(Field(other, "logprob"), "prompt_logprobs"));
+            KnownLogprobOf(Field(other, "logprob"), "prompt_logprobs"));
         ESP_ASSIGN_OR_RETURN(
             const int32_t token,
             TokenOf(json("token_id:" + id), "prompt_logprobs"));

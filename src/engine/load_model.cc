@@ -2,12 +2,12 @@
 
 #include <cstdlib>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/foreign.h"
 #include "base/status_macros.h"
 #include "models/remote/remote_backend.h"
+#include "models/remote/server_key.h"
 #include "models/remote/server_probe.h"
 #include "models/schedule/trunk_backend.h"
 
@@ -25,19 +25,16 @@ absl::StatusOr<WeightChoice> ParseWeights(const std::string& name) {
       "weights \"", name, "\": expected auto, fp32, bf16, int8 or int4"));
 }
 
-// The key for servers; "" if there is none.
-absl::StatusOr<std::string> ReadKey() {
-  const char* given = std::getenv("ESPALIER_API_KEY");
-  const std::string key(
-      absl::StripAsciiWhitespace(given == nullptr ? "" : given));
-  for (const char c : key) {
-    if (c > ' ' && c < 0x7f) continue;
-    return absl::InvalidArgumentError(
-        "the key in the environment variable ESPALIER_API_KEY has a blank, a "
-        "control character or a letter outside of ASCII; set it to the key "
-        "alone");
+// The servers of a name, with their keys.
+absl::StatusOr<RemoteModel> ParseWithKeys(const std::string& name) {
+  ESP_ASSIGN_OR_RETURN(RemoteModel remote, ParseRemoteModel(name));
+  for (Endpoint& server : remote.servers) {
+    ESP_ASSIGN_OR_RETURN(server.key,
+                         KeyOf(server, [](const std::string& variable) {
+                           return std::getenv(variable.c_str());
+                         }));
   }
-  return key;
+  return remote;
 }
 
 absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
@@ -47,7 +44,7 @@ absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
         absl::StrCat(name, ": this is a page of the Hugging Face hub, not a ",
                      "server", ForeignName(name, Wanted::kModel)));
   }
-  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseRemoteModel(name));
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));
   if (options.tokenizer.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         name,
@@ -63,10 +60,8 @@ absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
   }
   LoadedModel model;
   ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(options.tokenizer));
-  ESP_ASSIGN_OR_RETURN(const std::string key, ReadKey());
-  ESP_ASSIGN_OR_RETURN(
-      auto backend,
-      RemoteBackend::Connect(remote, *model.tokenizer, {.http = {.key = key}}));
+  ESP_ASSIGN_OR_RETURN(auto backend,
+                       RemoteBackend::Connect(remote, *model.tokenizer, {}));
   model.slots =
       backend->facts().slots * static_cast<int>(remote.servers.size());
   model.backend = std::move(backend);
@@ -76,11 +71,9 @@ absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
 }  // namespace
 
 absl::StatusOr<std::string> RemoteModelId(const std::string& name) {
-  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseRemoteModel(name));
-  ESP_ASSIGN_OR_RETURN(const std::string key, ReadKey());
-  ESP_ASSIGN_OR_RETURN(
-      const ServerFacts facts,
-      AskForModel(remote.servers.front(), remote.name, {.key = key}));
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));
+  ESP_ASSIGN_OR_RETURN(const ServerFacts facts,
+                       AskForModel(remote.servers.front(), remote.name, {}));
   return absl::StrCat(facts.model, " ", facts.weights);
 }
 

@@ -429,6 +429,23 @@ def sets():
          '"task": "GSM8K"}\n')
 
 
+# --- Servers' replies ---------------------------------------------------------
+
+def server_replies():
+    """The replies of the dialects' tests, and two header fields."""
+    source = text_of("tests/models/remote/dialect_test.cc")
+    replies = []
+    for text in re.findall(r'R"\((.*?)\)"', source, re.S):
+        try:
+            replies.append(json.loads(text))
+        except ValueError:
+            pass  # a part of one
+    for i, reply in enumerate(replies):
+        seed("server_reply", f"reply{i}", json.dumps(reply))
+    seed("server_reply", "date", "Sun, 06 Nov 1994 08:51:37 GMT\n"
+         "Sun, 06 Nov 1994 08:49:37 GMT")
+
+
 # --- Recorded runs ----------------------------------------------------------
 
 def tree_blob():
@@ -531,7 +548,7 @@ def words():
         "\\begin{pmatrix}", "\\end{pmatrix}", "\\boxed{", "\\text{",
         " and ", " or ", "0.\\overline{3}", "10^", "...", "answer is ",
         "Final answer: ", "#### ", "</think>", "```\n"]
-    for target in ("checkpoint", "gguf", "safetensors", "sets",
+    for target in ("checkpoint", "gguf", "safetensors", "server_reply", "sets",
                    "tokenizer_folder", "tokenizer_json", "trunk_config"):
         names = set()
         for text in seeds_of(target):
@@ -569,6 +586,7 @@ def main():
         chat_templates()
         answers()
         sets()
+        server_replies()
         runs(work)
         words()
     finally:

@@ -4,6 +4,7 @@ ESPALIER_PROGRAM names the program (ctest sets it). ESPALIER_LONG adds tests
 that wait until the program gives a server up, two minutes."""
 
 import collections
+import email.utils
 import json
 import os
 import shutil
@@ -105,6 +106,18 @@ class PoolTest(ServersTest):
         self.assertGreaterEqual(second - first, 2)
         self.assertLess(second - first, 30)
 
+    def test_retry_after_may_be_a_date(self):
+        """The server writes its own Date beside it. Dates are whole seconds:
+        up to one is lost."""
+        server = self.serve()
+        server.faults.busy = 1
+        end = time.monotonic() + 4
+        server.faults.retry_after = email.utils.formatdate(time.time() + 4,
+                                                           usegmt=True)
+        self.eval(server, "greedy", limit=1)
+        self.assertGreaterEqual(server.seen.times[1], end - 1)
+        self.assertLess(server.seen.times[1], end + 30)
+
     def test_what_goes_wrong_for_a_while_changes_nothing(self):
         for kind in KINDS:
             expected = self.eval(self.serve(kind), "majority:n=2", limit=8)
@@ -179,6 +192,27 @@ class KeyTest(ServersTest):
             self.assertEqual({h.get("Authorization")
                               for h in server.seen.headers},
                              {f"Bearer {KEY}"})
+
+    def test_each_server_is_told_its_own_key(self):
+        keys = KEY, "sk-of-the-second"
+        servers = [self.serve() for _ in keys]
+        for server, key in zip(servers, keys):
+            server.faults.key = key
+        variables = {"ESPALIER_API_KEY": keys[0],
+                     f"ESPALIER_API_KEY_127_0_0_1_{servers[1].port}": keys[1]}
+        url = ",".join(server.url for server in servers)
+        done = self.generate("run.db", url, limit=8, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.nowhere(done, *keys)
+        for server, key in zip(servers, keys):
+            self.assertGreater(server.seen.calls, 0)
+            self.assertEqual({h.get("Authorization")
+                              for h in server.seen.headers}, {f"Bearer {key}"})
+        # Nobody's key is sent where the host's own is empty.
+        variables["ESPALIER_API_KEY_127_0_0_1"] = ""
+        done = self.ask("eval", servers[0], "--methods", "greedy", "--json",
+                        "-", **variables)
+        self.one_error(done, servers[0].url, "ESPALIER_API_KEY_127_0_0_1")
 
     def test_a_wrong_key(self):
         for kind in KINDS:
@@ -419,6 +453,8 @@ class GiveUpTest(ServersTest):
     FAULTS = {"malformed": "JSON", "wrong_n": "reply",
               "bad_logprob": "log-prob", "errors": "500",
               "die_after": "connect"}
+    # Replies that cannot be read are asked for less often.
+    ATTEMPTS = {"malformed": 4, "wrong_n": 4, "bad_logprob": 4}
 
     def test_what_never_gets_better(self):
         """All at the same time: ten attempts take each two minutes."""
@@ -455,7 +491,8 @@ class GiveUpTest(ServersTest):
                 # One clear error, and a run that can go on.
                 self.assertIn(server.url, errors)
                 self.assertIn(self.FAULTS[fault], errors)
-                self.assertIn("10 attempts", errors)
+                self.assertIn(f"after {self.ATTEMPTS.get(fault, 10)} attempts",
+                              errors)
                 self.assertEqual(process.returncode, 1, said + errors)
                 self.assertFalse(any(row[2] == "failed" for row in kept))
                 self.assertEqual(states, ["done"] * problems)

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
+#include "base/random.h"
 
 namespace espalier {
 namespace {
@@ -42,7 +43,12 @@ class TestServer {
       --busy_;
     });
     http_.new_task_queue = [] { return new httplib::ThreadPool(32); };
+    // The library lets five connections wait, and on a loaded machine further
+    // ones take a second or break off.
+    int socket = -1;
+    http_.set_socket_options([&socket](socket_t made) { socket = made; });
     port_ = http_.bind_to_any_port("127.0.0.1");
+    listen(socket, 256);
     thread_ = std::thread([this] { http_.listen_after_bind(); });
     while (!http_.is_running()) std::this_thread::yield();
   }
@@ -76,8 +82,8 @@ CallPoolOptions Quick() {
 class Calls {
  public:
   explicit Calls(std::vector<Endpoint> servers,
-                 CallPoolOptions options = Quick(), HttpOptions http = {})
-      : pool_(std::move(servers), http, options) {}
+                 CallPoolOptions options = Quick())
+      : pool_(std::move(servers), {}, options) {}
 
   // The replies and errors of `count` calls, by their ids.
   std::map<uint64_t, std::string> Run(int count, uint64_t affinity = 0) {
@@ -131,11 +137,35 @@ Endpoint Nobody() {
 
 TEST(CallPool, EveryCallIsAnsweredOnce) {
   TestServer server([](int, httplib::Response& r) { Answer(r, 200, "fine"); });
-  Calls calls({server.endpoint()}, Quick(), {.key = "sesame"});
+  Endpoint endpoint = server.endpoint();
+  endpoint.key = "sesame";
+  Calls calls({endpoint});
   const auto out = calls.Run(200);
   for (const auto& [id, text] : out) EXPECT_EQ(text, "fine") << id;
   EXPECT_EQ(server.requests(), 200);
   EXPECT_EQ(server.key(), "Bearer sesame");
+}
+
+TEST(CallPool, EachServerIsToldItsOwnKeyOnly) {
+  // Refuses the key that it is told, and repeats it.
+  TestServer first([](int, httplib::Response& r) {
+    Answer(r, 503, R"({"error":"wrong: one"})");
+  });
+  TestServer second([](int i, httplib::Response& r) {
+    Answer(r, i < 1 ? 200 : 401, i < 1 ? "fine" : R"({"error":"wrong: two"})");
+  });
+  Endpoint one = first.endpoint(), two = second.endpoint();
+  one.key = "one";
+  two.key = "two";
+  Calls calls({one, two});
+  EXPECT_THAT(calls.Run(1, /*affinity=*/0)[1], HasSubstr("wrong: (key)"));
+  EXPECT_EQ(calls.Run(1, /*affinity=*/1)[1], "fine");
+  EXPECT_EQ(first.key(), "Bearer one");
+  EXPECT_EQ(second.key(), "Bearer two");
+  const std::string refused = calls.Run(1, /*affinity=*/1)[1];
+  EXPECT_THAT(refused, HasSubstr("wrong: (key)"));
+  EXPECT_THAT(refused, HasSubstr(absl::StrCat("ESPALIER_API_KEY_127_0_0_1_",
+                                              two.port, ",")));
 }
 
 TEST(CallPool, TriesAgainWhatMayHelp) {
@@ -192,6 +222,18 @@ TEST(CallPool, WaitsAsLongAsTheServerAsks) {
   });
   Calls more({never.endpoint()});
   EXPECT_THAT(more.Run(1)[1], HasSubstr("86400 s"));
+}
+
+TEST(CallPool, WaitsUntilTheDateThatTheServerNames) {
+  TestServer server([](int i, httplib::Response& r) {
+    r.set_header("Date", "Sun, 06 Nov 1994 08:49:37 GMT");
+    if (i == 0) r.set_header("Retry-After", "Sun, 06 Nov 1994 08:49:38 GMT");
+    Answer(r, i == 0 ? 503 : 200, "fine");
+  });
+  Calls calls({server.endpoint()});
+  const double begin = Clock::Real().Seconds();
+  EXPECT_EQ(calls.Run(1)[1], "fine");
+  EXPECT_GE(Clock::Real().Seconds() - begin, 0.99);
 }
 
 TEST(CallPool, ADeadServersCallsGoToTheNext) {
@@ -284,6 +326,29 @@ TEST(CallPool, EndsWithCallsInFlight) {
     while (server.requests() < 4) std::this_thread::yield();
   }
   EXPECT_LT(Clock::Real().Seconds() - begin, 5);
+  release = true;
+}
+
+// The pool ends while its threads take calls, connect and send.
+TEST(CallPool, EndsWithCallsThatBegin) {
+  std::atomic<bool> release = false;
+  TestServer server([&release](int, httplib::Response& r) {
+    while (!release) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    Answer(r, 200, "late");
+  });
+  const double begin = Clock::Real().Seconds();
+  RandomStream rng(StreamKey(1, 0, 0, Purpose::kTest));
+  for (int round = 0; round < 500; ++round) {
+    CallPool pool({server.endpoint()}, {.read_seconds = 20}, {});
+    for (uint64_t id = 1; id <= 4; ++id) {
+      pool.Start(
+          {.id = id, .path = "/x", .body = "{}", .read = [](const auto&) {
+             return absl::OkStatus();
+           }});
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(rng.Below(300)));
+  }
+  EXPECT_LT(Clock::Real().Seconds() - begin, 15);
   release = true;
 }
 

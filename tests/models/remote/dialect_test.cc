@@ -75,6 +75,23 @@ TEST(LlamaServerDialect, MatchesLogprobsWithTokensById) {
   EXPECT_EQ(read->cached_tokens, 20);
 }
 
+TEST(LlamaServerDialect, ReadsHowManyTokensWereCached) {
+  const auto dialect = Of(ServerKind::kLlamaServer);
+  const auto cached = [&dialect](const std::string& fields) {
+    const auto read = dialect->ReadGeneration(
+        R"({"tokens":[4],"tokens_evaluated":30,)" + fields + "}", Call(1));
+    EXPECT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->prompt_tokens, 30);
+    return read->cached_tokens;
+  };
+  EXPECT_EQ(cached(R"("tokens_cached":37,
+                      "timings":{"cache_n":24,"prompt_n":6})"),
+            24);
+  EXPECT_EQ(cached(R"("timings":{"cache_n":24})"), 24);
+  EXPECT_EQ(cached(R"("timings":{"prompt_n":6})"), 24);
+  EXPECT_EQ(cached(R"("tokens_cached":37)"), 0);
+}
+
 TEST(LlamaServerDialect, ScoresAGivenTokenByABias) {
   const auto dialect = Of(ServerKind::kLlamaServer);
   const ScoreCall call = {.text = kPrompt, .from = 2};
@@ -135,6 +152,22 @@ TEST(VllmDialect, ReadsChoicesInTheirOrder) {
   EXPECT_EQ(read->cached_tokens, 2);
 }
 
+// Without --enable-prompt-tokens-details.
+TEST(VllmDialect, TakesNothingForCachedThatIsNotTold) {
+  const auto dialect = Of(ServerKind::kVllm);
+  for (const char* details : {"null", "{}", R"({"cached_tokens":null})"}) {
+    const auto read = dialect->ReadGeneration(
+        R"({"choices":[{"index":0,"token_ids":[8],"finish_reason":"length",
+            "logprobs":{"token_logprobs":[-2.0]}}],
+            "usage":{"prompt_tokens":3,"prompt_tokens_details":)" +
+            std::string(details) + "}}",
+        Call(1));
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->prompt_tokens, 3);
+    EXPECT_EQ(read->cached_tokens, 0);
+  }
+}
+
 TEST(VllmDialect, ScoresTextsByPromptLogprobs) {
   const auto dialect = Of(ServerKind::kVllm);
   const ScoreCall call = {.text = kPrompt, .from = 1};
@@ -172,6 +205,10 @@ TEST(SglangDialect, LeavesLogprobsOfOtherTemperaturesUnknown) {
   EXPECT_EQ(read->samples[0].logprobs, std::vector<float>({-0.5f, -0.25f}));
   EXPECT_EQ(read->samples[0].finish, Finish::kStop);
   EXPECT_EQ(read->samples[1].finish, Finish::kEnd);
+  const auto usage = dialect->ReadGeneration(one, Call(1));
+  ASSERT_TRUE(usage.ok()) << usage.status();
+  EXPECT_EQ(usage->prompt_tokens, 3);
+  EXPECT_EQ(usage->cached_tokens, 1);
   const auto warm = dialect->ReadGeneration(one, Call(1, 0.5f));
   ASSERT_TRUE(warm.ok()) << warm.status();
   EXPECT_TRUE(std::isnan(warm->samples[0].logprobs[0]));
@@ -183,6 +220,28 @@ TEST(SglangDialect, LeavesLogprobsOfOtherTemperaturesUnknown) {
   ASSERT_TRUE(score.ok()) << score.status();
   EXPECT_EQ(score->logprobs, std::vector<float>({-2, -1}));
   EXPECT_EQ(score->greedy, std::vector<bool>({false, true}));
+}
+
+// They are sorted and summed.
+TEST(Dialects, TheMostLikelyTokensHaveLogprobs) {
+  const auto refuse = [](ServerKind kind, const std::string& reply) {
+    const auto read = Of(kind)->ReadGeneration(reply, Call(1));
+    ASSERT_FALSE(read.ok()) << reply;
+    EXPECT_NE(read.status().message().find("expected a log-prob"),
+              std::string::npos)
+        << read.status();
+  };
+  refuse(ServerKind::kLlamaServer,
+         R"({"tokens":[4],"completion_probabilities":[
+             {"id":4,"logprob":-0.5,"top_logprobs":[{"id":4}]}]})");
+  refuse(ServerKind::kVllm,
+         R"({"choices":[{"index":0,"token_ids":[4],"finish_reason":"stop",
+             "logprobs":{"token_logprobs":[-0.5],
+                         "top_logprobs":[{"token_id:4":null}]}}]})");
+  refuse(ServerKind::kSglang,
+         R"({"meta_info":{"finish_reason":{"type":"stop","matched":"x"},
+             "output_token_logprobs":[[-0.5,4]],
+             "output_top_logprobs":[[[null,4]]]}})");
 }
 
 // What a server sends is not trusted: it gives an error or a value, whatever is
