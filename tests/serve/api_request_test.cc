@@ -196,7 +196,10 @@ TEST(ApiRequest, RefusesWhatItDoesNotDo) {
                             R"("model":"beam@nanx")",
                             R"("model":"beam@5001")",
                             R"("model":"beam@4x")",
-                            R"("model":"beam:width=-3")"}) {
+                            R"("model":"beam:width=-3")",
+                            R"("model":"beam@ 300")",
+                            R"("model":"beam:width=257")",
+                            R"("model":"preset=rest_mcts_star:branch=257")"}) {
     const std::string error = ErrorOf(field, 400);
     EXPECT_THAT(error, HasSubstr("invalid_request_error")) << field;
   }
@@ -219,6 +222,16 @@ TEST(ApiRequest, NamesTheNearestMethodOrModel) {
   EXPECT_THAT(ErrorOf(R"("search":{"method":"bem"})", 400),
               HasSubstr("did you mean \\\"beam\\\""));
   EXPECT_THAT(ErrorOf("", 400, "bem"), HasSubstr("did you mean \\\"beam\\\""));
+}
+
+TEST(ApiRequest, LongNamesAreRefusedUnread) {
+  const std::string name(3000000, 'b');
+  for (const std::string& model :
+       {name, "preset=" + name, "beam:" + name, "stories/" + name}) {
+    EXPECT_LT(ErrorOf(absl::StrCat(R"("model":")", model, "\""), 400).size(),
+              300u);
+  }
+  EXPECT_LT(ErrorOf("", 400, name).size(), 300u);
 }
 
 TEST(ApiRequest, SaysWhereABudgetThatIsTooLargeCameFrom) {

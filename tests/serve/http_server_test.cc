@@ -174,6 +174,81 @@ TEST(HttpServer, TellsThatAClientHasGone) {
   while (!freed) std::this_thread::yield();
 }
 
+// Of a client that has sent a further request already, or a stray line.
+TEST(HttpServer, TellsThatAClientThatHasSentMoreHasGone) {
+  std::atomic<int> gone = 0;
+  std::vector<std::shared_ptr<HttpExchange>> held;  // on the server's thread
+  Running running([&](const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->OnGone([&gone] { ++gone; });
+    held.push_back(exchange);
+  });
+  int before = 0;
+  for (const char* more : {"\r\n", "GET /2 HTTP/1.1\r\nHost: x\r\n\r\n"}) {
+    for (const bool together : {true, false}) {
+      HttpClient client(running.port());
+      const std::string first = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
+      client.Send(together ? first + more : first);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      if (!together) client.Send(more);
+      std::this_thread::sleep_for(std::chrono::milliseconds(60));
+      EXPECT_EQ(gone, before);
+      client.Close();
+      const double begin = Clock::Real().Seconds();
+      while (gone == before && Clock::Real().Seconds() - begin < 10) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      EXPECT_EQ(gone, ++before);
+    }
+  }
+  std::atomic<bool> freed = false;
+  running.server().Post([&] {
+    held.clear();
+    freed = true;
+  });
+  while (!freed) std::this_thread::yield();
+}
+
+TEST(HttpServer, LooksAtTheHeadBeforeItReadsTheBody) {
+  auto server = *HttpServer::Create({}, Echo, [](const HttpRequest& head) {
+    return head.authorization == "me" ? std::string() : std::string("{}");
+  });
+  std::thread thread([&] { server->Run(); });
+  {
+    HttpClient client(server->port());
+    client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n");
+    const std::string reply = client.ReadUntil("{}");
+    EXPECT_THAT(reply, StartsWith("HTTP/1.1 401 "));
+    EXPECT_THAT(reply, HasSubstr("WWW-Authenticate: Bearer"));
+    EXPECT_THAT(HttpClient(server->port())
+                    .Ask("POST", "/", "body", "Authorization: me\r\n"),
+                StartsWith("HTTP/1.1 200 "));
+  }
+  server->Post([&] { server->Stop(); });
+  thread.join();
+}
+
+TEST(HttpServer, BoundsTheBodiesThatItReceives) {
+  Running running(Echo, {.max_body = 1000, .max_bodies = 2500});
+  std::vector<std::unique_ptr<HttpClient>> halves;
+  for (int i = 0; i < 2; ++i) {
+    halves.push_back(std::make_unique<HttpClient>(running.port()));
+    halves.back()->Send(
+        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
+  }
+  while (running.server().connections() < 2) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_THAT(
+      HttpClient(running.port()).Ask("POST", "/", std::string(900, 'x')),
+      StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(HttpClient(running.port()).Ask("POST", "/", "short"),
+              StartsWith("HTTP/1.1 200 "));
+  halves.clear();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_THAT(
+      HttpClient(running.port()).Ask("POST", "/", std::string(900, 'x')),
+      StartsWith("HTTP/1.1 200 "));
+}
+
 TEST(HttpServer, ARequestThatIsDroppedIsAnswered) {
   Running running([](const std::shared_ptr<HttpExchange>&) {});
   EXPECT_THAT(HttpClient(running.port()).Ask("GET", "/"),

@@ -204,6 +204,19 @@ TEST(SearchServer, KnowsItsPaths) {
               StartsWith("HTTP/1.1 400"));
 }
 
+TEST(SearchServer, ReadsWhatProxiesAndOtherClientsSend) {
+  Served served({.key = "sesame"});
+  EXPECT_THAT(served.Get("http://somewhere/health"),
+              StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(served.Get("http://somewhere/v1/models?limit=9",
+                         "Authorization: bearer sesame\r\n"),
+              StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(HttpClient(served.port()).Ask("HEAD", "/health"),
+              StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(served.Get("http://somewhere/v1/models"),
+              StartsWith("HTTP/1.1 401"));
+}
+
 TEST(SearchServer, StreamsStepsThenTheResponse) {
   Served served;
   const std::string reply = Chat(served.port(), "a", R"(,"stream":true)");

@@ -334,6 +334,40 @@ class RunTest(ServersTest):
         self.until(lambda: server.seen.cancelled == server.seen.calls, 30)
 
 
+class SpeculationTest(ServersTest):
+
+    def search(self, method, ahead, tokens):
+        """The results, and the seconds of the search itself."""
+        policy, reward = self.serve(), self.serve()
+        for server in (policy, reward):
+            server.faults.latency = 0.1
+        done = self.ask(
+            "eval", policy, "--methods", method, "--seed", "1", "--json", "-",
+            "--reward-model", reward.url, "--reward-format",
+            self.path("mark.textproto", BY_TEXT), "--speculate", str(ahead),
+            "--budget-tokens", str(tokens), limit=1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result = json.loads(done.stdout)["results"][0]
+        self.assertEqual(result["errors"], [])
+        return result
+
+    def test_a_search_waits_less_for_the_same_tree(self):
+        for method, ahead, tokens in (("beam:width=2:branch=4", 6, 600),
+                                      ("puct:branch=4", 3, 600)):
+            plain = self.search(method, 0, tokens)
+            early = self.search(method, ahead, tokens)
+            faster = plain.pop("seconds") / early.pop("seconds")
+            more = early.pop("speculated_tokens")
+            self.assertEqual(plain.pop("speculated_tokens"), 0)
+            self.assertEqual(early, plain)
+            spent = 1 + more / plain["tokens_per_problem"]
+            print(f"figure: --speculate {ahead}, {method}: {faster:.2f} times "
+                  f"as fast for {spent:.2f} times the tokens")
+            self.assertGreater(more, 0)
+            self.assertLessEqual(spent, 3)
+            self.assertGreater(faster, 1.2)
+
+
 class TextTest(ServersTest):
 
     def test_complete_and_score_read_servers(self):
