@@ -350,11 +350,17 @@ void SearchServer::HandleModels(const std::shared_ptr<HttpExchange>& exchange,
       std::find(models_.begin(), models_.end(), id) != models_.end()) {
     return Reply(*exchange, "models", 200, JsonText(ModelJson(id)));
   }
-  ReplyError(*exchange, "models",
-             WithApiCode(absl::NotFoundError(absl::StrCat(
-                             "no model \"", id.substr(0, 60),
-                             "\" is listed; requests may name METHOD@BUDGET")),
-                         "model_not_found", "model"));
+  std::vector<std::string> names = models_;
+  names.push_back(served);
+  std::string text = absl::StrCat("no model \"", id.substr(0, 60), "\"");
+  const std::string nearest =
+      id.size() <= 256 ? NearestName(id, names) : std::string();
+  if (!nearest.empty()) {
+    absl::StrAppend(&text, ": did you mean \"", nearest, "\"?");
+  }
+  ReplyError(
+      *exchange, "models",
+      WithApiCode(absl::NotFoundError(text), "model_not_found", "model"));
 }
 
 void SearchServer::HandleSearch(const std::shared_ptr<HttpExchange>& exchange,

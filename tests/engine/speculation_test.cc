@@ -12,9 +12,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/sets/problem_set.h"
+#include "datasets/tasks/task_registry.h"
 #include "models/fake/byte_tokenizer.h"
 #include "models/fake/script_task.h"
 #include "models/fake/scripted_backend.h"
+#include "src/engine/load_model.h"
 #include "src/engine/runner.h"
 #include "tests/engine/every_method.h"
 
@@ -31,7 +34,7 @@ struct Outcome {
 // Answers each request after `latency` rounds, however many there are.
 class Late : public Backend {
  public:
-  explicit Late(int latency) : latency_(latency) {}
+  Late(Backend& inner, int latency) : inner_(inner), latency_(latency) {}
   const Capabilities& capabilities() const override {
     return inner_.capabilities();
   }
@@ -56,14 +59,25 @@ class Late : public Backend {
     inner_.Cancel(id);
   }
   int rounds() const { return round_; }
-  int live_sequences() const { return inner_.live_sequences(); }
 
  private:
+  Backend& inner_;
   const int latency_;
-  ScriptedBackend inner_{ScriptedOptions()};
   int round_ = 0;
   std::deque<std::pair<int, Request>> held_;
 };
+
+std::string TextOf(const SearchResult& result) {
+  std::string text = absl::StrCat(result.answer, "|", result.response, "|",
+                                  result.tokens, "|", result.score, "|",
+                                  result.model_calls, "|", result.stop_reason);
+  for (const TreeNode& node : result.tree) {
+    absl::StrAppend(&text, ";", node.parent, "|", node.text, "|", node.visits,
+                    "|", node.draws, "|", node.path_score, "|", node.logprob,
+                    "|", node.q);
+  }
+  return text;
+}
 
 Outcome RunOne(const std::string& method, int speculate, int latency,
                int64_t tokens = 300, int threads = 1) {
@@ -73,7 +87,8 @@ Outcome RunOne(const std::string& method, int speculate, int latency,
   const SearchOptions options{
       .method = method, .max_tokens = tokens, .seed = 11, .keep_tree = true};
   // A critic of its own, so that scores come later than samples.
-  Late policy(latency), critic(latency);
+  ScriptedBackend scripted_policy({}), scripted_critic({});
+  Late policy(scripted_policy, latency), critic(scripted_critic, latency);
   const ByteTokenizer tokenizer;
   Executor executor(threads);
   const ScriptTask task;
@@ -91,17 +106,11 @@ Outcome RunOne(const std::string& method, int speculate, int latency,
          .on_done = [&](size_t, SearchResult r) { outcome.result = r; }});
     EXPECT_TRUE(status.ok()) << status;
   }
-  EXPECT_EQ(policy.live_sequences(), 0) << method << " leaks sequences";
-  EXPECT_EQ(critic.live_sequences(), 0) << method << " leaks sequences";
-  const SearchResult& result = outcome.result;
-  outcome.text = absl::StrCat(result.answer, "|", result.response, "|",
-                              result.tokens, "|", result.score, "|",
-                              result.model_calls, "|", result.stop_reason);
-  for (const TreeNode& node : result.tree) {
-    absl::StrAppend(&outcome.text, ";", node.parent, "|", node.text, "|",
-                    node.visits, "|", node.draws, "|", node.path_score, "|",
-                    node.logprob, "|", node.q);
-  }
+  EXPECT_EQ(scripted_policy.live_sequences(), 0)
+      << method << " leaks sequences";
+  EXPECT_EQ(scripted_critic.live_sequences(), 0)
+      << method << " leaks sequences";
+  outcome.text = TextOf(outcome.result);
   outcome.waits = policy.rounds();
   outcome.generated = policy.stats().tokens_generated;
   return outcome;
@@ -147,6 +156,58 @@ TEST(Speculation, WaitsLess) {
                 method, ahead.waits / plain.waits,
                 static_cast<double>(ahead.generated) /
                     static_cast<double>(plain.generated));
+  }
+}
+
+// The shipped story model as if policy and reward model were behind servers of
+// equal latency, which is long against the work.
+TEST(Speculation, TheStoryModelWaitsLess) {
+  Executor executor(1);
+  const auto loaded = LoadModel("models/zoo/stories", {}, executor);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const Task* task = FindTask("stories").value();
+  const auto set = LoadSet("stories:hard", {.limit = 8});
+  ASSERT_TRUE(set.ok()) << set.status();
+  for (const auto& [method, ahead] :
+       std::vector<std::pair<std::string, size_t>>{
+           {"beam", 8}, {"puct", 3}, {"guided", 3}, {"best_first", 3}}) {
+    double rounds[2] = {}, tokens[2] = {};
+    std::string text[2];
+    for (const int on : {0, 1}) {
+      for (const GradedProblem& graded : set->problems) {
+        const auto algorithm = MakeAlgorithm(method);
+        const SearchOptions options{.method = method,
+                                    .max_tokens = 600,
+                                    .response_tokens = 60,
+                                    .seed = 1,
+                                    .keep_tree = true};
+        Late late(*loaded->backend, 100);
+        const RunHooks hooks;
+        Runner runner(
+            {&late, loaded->tokenizer.get(), &late, loaded->tokenizer.get()},
+            executor, 1, on * static_cast<int>(ahead));
+        const absl::Status status =
+            runner.Run({.problems = absl::MakeConstSpan(&graded.problem, 1),
+                        .task = task,
+                        .algorithm = algorithm->get(),
+                        .options = &options,
+                        .hooks = &hooks,
+                        .on_done = [&](size_t, const SearchResult& result) {
+                          text[on] += TextOf(result);
+                          tokens[on] += static_cast<double>(
+                              result.tokens + result.speculated_tokens);
+                        }});
+        ASSERT_TRUE(status.ok()) << status;
+        rounds[on] += late.rounds();
+      }
+    }
+    EXPECT_EQ(text[0], text[1]) << method;
+    EXPECT_GT(rounds[0], 1.4 * rounds[1]) << method;
+    EXPECT_LT(tokens[1], 3 * tokens[0]) << method;
+    std::printf(
+        "figure: --speculate %zu, %s: %.2f times as fast for %.2f times "
+        "the tokens\n",
+        ahead, method.c_str(), rounds[0] / rounds[1], tokens[1] / tokens[0]);
   }
 }
 

@@ -352,8 +352,9 @@ class SpeculationTest(ServersTest):
         return result
 
     def test_a_search_waits_less_for_the_same_tree(self):
-        for method, ahead, tokens in (("beam:width=2:branch=4", 6, 600),
-                                      ("puct:branch=4", 3, 600)):
+        """The made-up reward knows nothing of what is likely."""
+        for method, ahead, tokens in (("beam:width=2:branch=4", 4, 600),
+                                      ("puct:branch=4", 2, 600)):
             plain = self.search(method, 0, tokens)
             early = self.search(method, ahead, tokens)
             faster = plain.pop("seconds") / early.pop("seconds")
@@ -364,8 +365,8 @@ class SpeculationTest(ServersTest):
             print(f"figure: --speculate {ahead}, {method}: {faster:.2f} times "
                   f"as fast for {spent:.2f} times the tokens")
             self.assertGreater(more, 0)
-            self.assertLessEqual(spent, 3)
-            self.assertGreater(faster, 1.2)
+            self.assertLessEqual(spent, 4)
+            self.assertGreater(faster, 1.1)
 
 
 class TextTest(ServersTest):

@@ -24,7 +24,8 @@ TYPES = {401: "authentication_error", 429: "rate_limit_error",
          500: "server_error", 503: "server_error"}
 SEARCH = {"configuration", "answer", "score", "stage", "stop_reason",
           "model_calls", "simulations", "nodes", "reward_tokens",
-          "verdict_tokens", "seconds", "seed", "ignored"}
+          "verdict_tokens", "speculated_tokens", "seconds", "seed",
+          "ignored"}
 SAMPLE = re.compile(r'([a-z_]+)(\{(?:[a-z_]+="[^"\\]*",?)*\})? '
                     r"([0-9.e+-]+|\+Inf)")
 PEOPLE = ("Ann", "Tom", "Mia", "Ben", "Eva", "Sam", "Lucy", "Max")
