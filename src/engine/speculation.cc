@@ -37,10 +37,8 @@ std::vector<SearchRequest> Speculation::Choose(const SearchContext& context,
   const Tree& tree = context.tree();
   std::vector<NodeId> open;
   for (const NodeId node : nodes) {
-    const bool drawn =
-        std::any_of(entries_.begin(), entries_.end(),
-                    [node](const Entry& entry) { return entry.node == node; });
-    if (!drawn && !tree[node].terminal() && !tree[node].truncated() &&
+    if (!entries_.contains(node) && !tree[node].terminal() &&
+        !tree[node].truncated() &&
         tree.step(node).depth < context.format().max_steps) {
       open.push_back(node);
     }
@@ -64,8 +62,8 @@ std::vector<SearchRequest> Speculation::Choose(const SearchContext& context,
 
 void Speculation::Add(RequestId id, NodeId node, size_t policy,
                       GenerateRequest body) {
-  entries_.push_back(
-      {.id = id, .node = node, .policy = policy, .body = std::move(body)});
+  entries_[node] = {.id = id, .policy = policy, .body = std::move(body)};
+  under_way_[id] = node;
 }
 
 bool Speculation::Serves(const Entry& entry, int n, int max_tokens) {
@@ -101,67 +99,69 @@ void Speculation::Spare(Entry& entry) {
 Speculation::Answer Speculation::Ask(const SearchRequest& request,
                                      size_t policy, const GenerateRequest& body,
                                      std::vector<Continuation>& samples) {
-  const auto entry =
-      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& one) {
-        return one.node == request.nodes[0] && one.policy == policy;
-      });
-  if (entry == entries_.end()) return Answer::kNone;
-  if (entry->request) return Answer::kNone;  // another request waits for it
-  if (SameDraws(entry->body, body) && entry->body.n >= body.n) {
-    if (!entry->arrived) {
-      entry->request = request;
-      entry->asked_n = body.n;
-      entry->asked_tokens = body.stop.max_tokens;
+  const auto at = entries_.find(request.nodes[0]);
+  if (at == entries_.end()) return Answer::kNone;
+  Entry& entry = at->second;
+  // Another request may wait for it.
+  if (entry.policy != policy || entry.request) return Answer::kNone;
+  if (SameDraws(entry.body, body) && entry.body.n >= body.n) {
+    if (!entry.arrived) {
+      entry.request = request;
+      entry.asked_n = body.n;
+      entry.asked_tokens = body.stop.max_tokens;
       return Answer::kUnderWay;
     }
-    if (Serves(*entry, body.n, body.stop.max_tokens)) {
-      samples = Take(*entry, body.n);
-      entries_.erase(entry);
+    if (Serves(entry, body.n, body.stop.max_tokens)) {
+      samples = Take(entry, body.n);
+      entries_.erase(at);
       return Answer::kHere;
     }
   }
   // The node's next samples are drawn by the request itself.
-  if (entry->arrived) {
-    Spare(*entry);
-    entries_.erase(entry);
+  if (entry.arrived) {
+    Spare(entry);
+    entries_.erase(at);
   }
   return Answer::kNone;
 }
 
 Speculation::Arrival Speculation::Arrive(RequestId id,
                                          std::vector<Continuation> samples) {
-  const auto entry =
-      std::find_if(entries_.begin(), entries_.end(),
-                   [id](const Entry& one) { return one.id == id; });
-  ESP_CHECK(entry != entries_.end());
-  entry->arrived = true;
-  entry->samples = std::move(samples);
+  const auto node = under_way_.extract(id);
+  ESP_CHECK(!node.empty());
+  const auto at = entries_.find(node.mapped());
+  Entry& entry = at->second;
+  entry.arrived = true;
+  entry.samples = std::move(samples);
   Arrival arrival;
-  const bool failed = entry->samples.empty();
-  if (!entry->request && !failed) return arrival;
-  arrival.request = std::move(entry->request);
-  if (arrival.request && Serves(*entry, entry->asked_n, entry->asked_tokens)) {
+  const bool failed = entry.samples.empty();
+  if (!entry.request && !failed) return arrival;
+  arrival.request = std::move(entry.request);
+  if (arrival.request && Serves(entry, entry.asked_n, entry.asked_tokens)) {
     arrival.serves = true;
-    arrival.samples = Take(*entry, entry->asked_n);
+    arrival.samples = Take(entry, entry.asked_n);
   }
-  Spare(*entry);
-  entries_.erase(entry);
+  Spare(entry);
+  entries_.erase(at);
   return arrival;
 }
 
 std::optional<uint64_t> Speculation::AskedBy(RequestId id) const {
-  for (const Entry& entry : entries_) {
-    if (entry.id == id && entry.request) return entry.request->number;
-  }
-  return std::nullopt;
+  const auto node = under_way_.find(id);
+  if (node == under_way_.end()) return std::nullopt;
+  const Entry& entry = entries_.at(node->second);
+  if (!entry.request) return std::nullopt;
+  return entry.request->number;
 }
 
 void Speculation::DropUnderWay() {
-  std::erase_if(entries_, [](const Entry& entry) { return !entry.arrived; });
+  for (const auto& [id, node] : under_way_) entries_.erase(node);
+  under_way_.clear();
 }
 
 void Speculation::DropAll() {
-  for (Entry& entry : entries_) Spare(entry);
+  DropUnderWay();
+  for (auto& [node, entry] : entries_) Spare(entry);
   entries_.clear();
 }
 

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
 #include "models/backend/backend.h"
 #include "search/search_context.h"
 
@@ -71,7 +73,6 @@ class Speculation {
  private:
   struct Entry {
     RequestId id = 0;
-    NodeId node = kNoNode;
     size_t policy = 0;
     GenerateRequest body;
     bool arrived = false;
@@ -89,7 +90,8 @@ class Speculation {
 
   std::optional<SearchRequest> last_;
   size_t policy_ = 0;
-  std::vector<Entry> entries_;
+  absl::flat_hash_map<NodeId, Entry> entries_;
+  absl::flat_hash_map<RequestId, NodeId> under_way_;
   std::vector<std::pair<size_t, SeqId>> spare_;
   int64_t unused_tokens_ = 0;
 };
