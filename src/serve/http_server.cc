@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -237,9 +238,7 @@ class Server : public HttpServer {
 
   const HttpServerOptions& options() const { return options_; }
   int port() const override { return port_; }
-  int connections() const override {
-    return static_cast<int>(connections_.size());
-  }
+  int connections() const override { return count_; }
   void Run() override { context_.run(); }
   void Stop() override { context_.stop(); }
   void Post(std::function<void()> task) override {
@@ -273,6 +272,7 @@ class Server : public HttpServer {
 
   void Forget(Connection* connection) {
     connections_.erase(connection);
+    count_ = static_cast<int>(connections_.size());
     if (full_) Accept();
   }
 
@@ -292,6 +292,7 @@ class Server : public HttpServer {
       }
       auto connection = std::make_shared<Connection>(std::move(socket), *this);
       connections_.emplace(connection.get(), connection);
+      count_ = static_cast<int>(connections_.size());
       connection->Read();
       Accept();
     });
@@ -318,6 +319,7 @@ class Server : public HttpServer {
   bool stopped_ = false;
   bool full_ = false;
   std::map<Connection*, std::shared_ptr<Connection>> connections_;
+  std::atomic<int> count_ = 0;
 };
 
 Connection::Connection(tcp::socket socket, Server& server)

@@ -79,7 +79,7 @@ class HttpServer {
   virtual ~HttpServer() = default;
 
   virtual int port() const = 0;
-  virtual int connections() const = 0;
+  virtual int connections() const = 0;  // from any thread
   // Serves until Stop.
   virtual void Run() = 0;
   // Takes no further connections and closes those without a request.
