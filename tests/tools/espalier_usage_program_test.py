@@ -91,7 +91,7 @@ class NumberTest(UsageTest):
         self.assertFalse(os.path.exists(made))
 
     def test_errors_name_the_command_and_what_was_expected(self):
-        self.refused(2, (), "espalier: a subcommand is missing", "solve, eval")
+        self.refused(2, (), "espalier: a subcommand is missing", "solve, serve, eval")
         self.refused(2, ("--kind",), "espalier: unknown option --kind")
         self.refused(2, ("db", "nope"), "espalier db:", "info, sql")
         self.refused(2, ("complete", "--text", "a"),
