@@ -50,16 +50,15 @@ SampledStep ToStep(Continuation c, const Tokenizer& tokenizer, int policy) {
   return step;
 }
 
-// True if a model's server does not answer any more.
-bool ServerIsGone(const absl::Status& status) {
-  return absl::IsUnavailable(status) || absl::IsUnauthenticated(status);
-}
-
 bool StopRequested(const RunnerJob& job) {
   return job.hooks->stop != nullptr && job.hooks->stop->load();
 }
 
 }  // namespace
+
+bool ServerIsGone(const absl::Status& status) {
+  return absl::IsUnavailable(status) || absl::IsUnauthenticated(status);
+}
 
 Runner::Runner(RunnerModels models, Executor& executor, int session_limit,
                int speculate)

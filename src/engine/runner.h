@@ -52,6 +52,9 @@ struct RunnerModels {
   const Calibration* calibration = nullptr;
 };
 
+// True if a model's server does not answer any more.
+bool ServerIsGone(const absl::Status& status);
+
 // One call's worth of work; all referenced objects outlive the run, or, of a
 // job that is served, live as long as the job.
 struct RunnerJob {

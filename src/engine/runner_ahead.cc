@@ -55,6 +55,12 @@ absl::Status Runner::TakeAhead(SearchSession& session, Completion completion,
   ReleaseSpare(session);
   if (!arrival.request) return absl::OkStatus();
   SearchRequest request = *std::move(arrival.request);
+  // The server does not answer this search's own request either.
+  if (ServerIsGone(completion.status)) {
+    if (!serving_) return completion.status;
+    return Deliver(session, request,
+                   {.number = request.number, .status = completion.status});
+  }
   if (arrival.serves) {
     return Deliver(
         session, request,

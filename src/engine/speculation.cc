@@ -135,7 +135,11 @@ Speculation::Arrival Speculation::Arrive(RequestId id,
   entry.samples = std::move(samples);
   Arrival arrival;
   const bool failed = entry.samples.empty();
-  if (!entry.request && !failed) return arrival;
+  if (!entry.request && !failed) {
+    arrived_.emplace_back(id, node.mapped());
+    Trim();
+    return arrival;
+  }
   arrival.request = std::move(entry.request);
   if (arrival.request && Serves(entry, entry.asked_n, entry.asked_tokens)) {
     arrival.serves = true;
@@ -144,6 +148,17 @@ Speculation::Arrival Speculation::Arrive(RequestId id,
   Spare(entry);
   entries_.erase(at);
   return arrival;
+}
+
+void Speculation::Trim() {
+  while (arrived_.size() > kMostKept) {
+    const auto [id, node] = arrived_.front();
+    arrived_.pop_front();
+    const auto at = entries_.find(node);
+    if (at == entries_.end() || at->second.id != id) continue;
+    Spare(at->second);
+    entries_.erase(at);
+  }
 }
 
 std::optional<uint64_t> Speculation::AskedBy(RequestId id) const {
@@ -163,6 +178,7 @@ void Speculation::DropAll() {
   DropUnderWay();
   for (auto& [node, entry] : entries_) Spare(entry);
   entries_.clear();
+  arrived_.clear();
 }
 
 std::vector<std::pair<size_t, SeqId>> Speculation::TakeSpare() {

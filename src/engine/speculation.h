@@ -7,6 +7,8 @@
 // differs in anything that matters is sent as if nothing had been drawn: trees
 // and answers are those of the search without speculation.
 //
+// The latest kMostKept nodes' samples are kept.
+//
 // Holds references to sequences, which the runner releases (TakeSpare).
 // Externally synchronised.
 #ifndef ESPALIER_SRC_ENGINE_SPECULATION_H_
@@ -14,6 +16,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,6 +30,8 @@ namespace espalier {
 
 class Speculation {
  public:
+  static constexpr size_t kMostKept = 1024;
+
   enum class Answer : uint8_t {
     kNone,      // nothing was drawn, or not what is asked for
     kHere,      // it was drawn
@@ -87,11 +92,15 @@ class Speculation {
   // Takes the first `n` samples out; the others are spare.
   std::vector<Continuation> Take(Entry& entry, int n);
   void Spare(Entry& entry);
+  // Lets go of the oldest if there are too many.
+  void Trim();
 
   std::optional<SearchRequest> last_;
   size_t policy_ = 0;
   absl::flat_hash_map<NodeId, Entry> entries_;
   absl::flat_hash_map<RequestId, NodeId> under_way_;
+  // Those that have arrived, the oldest first; some are gone since.
+  std::deque<std::pair<RequestId, NodeId>> arrived_;
   std::vector<std::pair<size_t, SeqId>> spare_;
   int64_t unused_tokens_ = 0;
 };

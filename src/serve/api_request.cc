@@ -157,15 +157,22 @@ absl::Status CheckOptions(const std::string& method,
   std::string name;
   OptionMap given;
   ESP_RETURN_IF_ERROR(ParseMethod(method, &name, &given));
-  for (const OptionInfo& option : algorithm.options()) {
-    int64_t value = 0;
+  ESP_ASSIGN_OR_RETURN(const auto plain, MakeAlgorithm(name));
+  const std::vector<OptionInfo> defaults = plain->options();
+  const std::vector<OptionInfo> options = algorithm.options();
+  for (size_t i = 0; i < options.size(); ++i) {
+    const OptionInfo& option = options[i];
+    int64_t value = 0, usual = 0;
     if (option.type != "int" || given.count(option.name) == 0 ||
-        !absl::SimpleAtoi(option.value, &value) || value <= most) {
+        !absl::SimpleAtoi(option.value, &value) ||
+        !absl::SimpleAtoi(defaults[i].value, &usual) ||
+        value <= std::max(most, usual)) {
       continue;
     }
-    return BadRequest(param, absl::StrCat("option ", option.name, " is ", value,
-                                          "; this server allows up to ", most,
-                                          " (--max-option)"));
+    return BadRequest(param,
+                      absl::StrCat("option ", option.name, " is ", value,
+                                   "; this server allows up to ",
+                                   std::max(most, usual), " (--max-option)"));
   }
   return absl::OkStatus();
 }
@@ -300,7 +307,7 @@ void ReadStops(Fields& fields, std::vector<std::string>& out) {
 }
 
 // Fields that would change what a reply has to be.
-void RefuseOthers(Fields& fields, ApiKind kind) {
+void RefuseOthers(Fields& fields) {
   int64_t one = 1;
   const auto only_one = [&](const char* name) {
     fields.Whole(name, 0, kMost, one);
@@ -308,7 +315,7 @@ void RefuseOthers(Fields& fields, ApiKind kind) {
     one = 1;
   };
   only_one("n");
-  if (kind == ApiKind::kCompletion) only_one("best_of");
+  only_one("best_of");
   const auto refuse = [&](const char* name, const char* why) {
     const Json* value = fields.Find(name);
     if (value == nullptr || *value == false || *value == 0 ||
@@ -452,8 +459,8 @@ absl::StatusOr<Json> ReadBody(std::string_view body) {
   Json object;
   const JsonOutcome outcome = ReadJson(body, JsonLimits(), object);
   if (outcome.fault != JsonFault::kNone) {
-    return BadRequest(
-        "", absl::StrReplaceAll(outcome.what, {{"the record", "the body"}}));
+    return BadRequest("", absl::StrReplaceAll(outcome.what.substr(0, 200),
+                                              {{"the record", "the body"}}));
   }
   if (!object.is_object()) {
     return BadRequest("", absl::StrCat("the body is ", Fields::Shown(object),
@@ -519,7 +526,7 @@ absl::StatusOr<ApiRequest> ReadApiRequest(ApiKind kind,
       ESP_RETURN_IF_ERROR(inner.error());
     }
   }
-  RefuseOthers(fields, kind);
+  RefuseOthers(fields);
   ESP_RETURN_IF_ERROR(fields.error());
 
   // From the least to the most specific.

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/json_text.h"
 #include "base/text.h"
 #include "nlohmann/json.hpp"
@@ -33,6 +34,16 @@ namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
 using boost::system::error_code;
+
+// Bytes of a connection that are received and not yet read.
+constexpr size_t kMostBuffered = size_t{128} << 10;
+// A body of so many bytes is read however much others send.
+constexpr size_t kSmallBody = size_t{64} << 10;
+// What a client may still send after its request was refused.
+constexpr size_t kMostDrained = size_t{256} << 20;
+constexpr double kDrainSeconds = 10;
+// A connection without a request is not closed for another one before.
+constexpr double kGrace = 1;
 
 std::chrono::microseconds Microseconds(double seconds) {
   return std::chrono::microseconds(static_cast<int64_t>(seconds * 1e6));
@@ -53,6 +64,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Read();
   // True while no request is being read or answered.
   bool idle() const { return idle_; }
+  double since() const { return since_; }  // seconds of the real clock
   void Close();
 
  private:
@@ -61,6 +73,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void OnHeader(error_code error);
   void ReadBody();
+  void ReadMore();
   void OnRequest(error_code error);
   // Answers a request that could not be read, and closes.
   void Refuse(int status, const std::string& message);
@@ -86,10 +99,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   beast::tcp_stream stream_;
   asio::steady_timer watch_;
   Server& server_;
-  beast::flat_buffer buffer_;
+  // Bounded: the extensions of chunks and trailers count to no body.
+  beast::flat_buffer buffer_{kMostBuffered};
   std::optional<Parser> parser_;
   std::string continue_;
   bool idle_ = true;
+  double since_ = 0;
   bool closed_ = false;
   // Of the request that is worked on.
   uint64_t number_ = 0;  // of this connection's requests
@@ -273,28 +288,52 @@ class Server : public HttpServer {
   void Forget(Connection* connection) {
     connections_.erase(connection);
     count_ = static_cast<int>(connections_.size());
-    if (full_) Accept();
+    if (std::exchange(full_, false)) {
+      retry_.cancel();
+      Accept();
+    }
   }
 
  private:
+  // Closes the connection that has waited longest for a request to be read, if
+  // that is long enough for one to have come.
+  bool EvictIdle() {
+    std::shared_ptr<Connection> oldest;
+    for (const auto& [connection, kept] : connections_) {
+      if (kept->idle() && (!oldest || kept->since() < oldest->since())) {
+        oldest = kept;
+      }
+    }
+    if (!oldest || Clock::Real().Seconds() - oldest->since() < kGrace) {
+      return false;
+    }
+    oldest->Close();
+    return true;
+  }
+
   void Accept() {
-    full_ = connections() >= options_.max_connections;
-    if (full_ || stopped_) return;
+    if (stopped_) return;
+    full_ = false;  // or closing one would accept as well
+    full_ = connections() >= options_.max_connections && !EvictIdle();
+    if (full_) return AcceptLater(kGrace / 4);
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
       if (stopped_ || error == asio::error::operation_aborted) return;
       if (error) {
         // No file descriptor is left, most likely: others end.
-        retry_.expires_after(std::chrono::milliseconds(50));
-        retry_.async_wait([this](error_code ended) {
-          if (!ended) Accept();
-        });
-        return;
+        return AcceptLater(0.05);
       }
       auto connection = std::make_shared<Connection>(std::move(socket), *this);
       connections_.emplace(connection.get(), connection);
       count_ = static_cast<int>(connections_.size());
       connection->Read();
       Accept();
+    });
+  }
+
+  void AcceptLater(double seconds) {
+    retry_.expires_after(Microseconds(seconds));
+    retry_.async_wait([this](error_code ended) {
+      if (!ended) Accept();
     });
   }
 
@@ -335,6 +374,7 @@ Connection::~Connection() = default;
 
 void Connection::Read() {
   idle_ = true;
+  since_ = Clock::Real().Seconds();
   ended_ = answering_ = false;
   parser_.emplace();
   parser_->body_limit(server_.options().max_body);
@@ -366,12 +406,6 @@ void Connection::OnHeader(error_code error) {
   std::string refused = server_.Check(Head());
   if (!refused.empty()) return RefuseWith(401, std::move(refused));
   const auto& head = parser_->get();
-  const auto length = parser_->content_length();
-  const size_t most = server_.options().max_body;
-  Reserve(length ? std::min<size_t>(*length, most) : head.chunked() ? most : 0);
-  if (server_.reserved() > server_.options().max_bodies) {
-    return Refuse(503, "too many bodies are being received; try again later");
-  }
   if (!beast::iequals(head[http::field::expect], "100-continue")) {
     return ReadBody();
   }
@@ -384,11 +418,25 @@ void Connection::OnHeader(error_code error) {
 }
 
 void Connection::ReadBody() {
+  if (parser_->is_done()) return OnRequest({});
   stream_.expires_after(Microseconds(server_.options().body_seconds));
-  http::async_read(stream_, buffer_, *parser_,
-                   [self = shared_from_this()](error_code error, size_t) {
-                     self->OnRequest(error);
-                   });
+  ReadMore();
+}
+
+void Connection::ReadMore() {
+  http::async_read_some(
+      stream_, buffer_, *parser_,
+      [self = shared_from_this()](error_code error, size_t) {
+        if (self->closed_) return;
+        if (error || self->parser_->is_done()) return self->OnRequest(error);
+        self->Reserve(self->parser_->get().body().size());
+        if (self->reserved_ > kSmallBody &&
+            self->server_.reserved() > self->server_.options().max_bodies) {
+          return self->Refuse(
+              503, "too many bodies are being received; try again later");
+        }
+        self->ReadMore();
+      });
 }
 
 void Connection::OnRequest(error_code error) {
@@ -397,7 +445,8 @@ void Connection::OnRequest(error_code error) {
     return Refuse(413, absl::StrCat("the body is longer than ",
                                     server_.options().max_body, " bytes"));
   }
-  if (error == http::error::header_limit) {
+  if (error == http::error::header_limit ||
+      error == http::error::buffer_overflow) {
     return Refuse(431, absl::StrCat("the headers are longer than ",
                                     server_.options().max_header, " bytes"));
   }
@@ -528,7 +577,7 @@ void Connection::EndReply() {
 void Connection::Linger() {
   error_code ignored;
   stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
-  stream_.expires_after(std::chrono::seconds(2));
+  stream_.expires_after(Microseconds(kDrainSeconds));
   Drain();
 }
 
@@ -538,7 +587,7 @@ void Connection::Drain() {
       buffer_.prepare(65536),
       [self = shared_from_this()](error_code error, size_t size) {
         self->drained_ += size;
-        if (error || self->drained_ > (size_t{64} << 20)) return self->Close();
+        if (error || self->drained_ > kMostDrained) return self->Close();
         self->Drain();
       });
 }

@@ -29,10 +29,12 @@ struct HttpServerOptions {
   // Of all bodies that are being received; what is beyond gets 503.
   size_t max_bodies = size_t{256} << 20;
   size_t max_header = size_t{16} << 10;  // bytes; a longer one gets 431
-  int max_connections = 4096;            // more wait to be accepted
-  double idle_seconds = 75;              // between requests
-  double body_seconds = 30;              // for a body to arrive
-  double write_seconds = 30;             // for a client to take what it is sent
+  // With more of them the one that has been without a request for longest is
+  // closed; if none is, the others wait to be accepted.
+  int max_connections = 4096;
+  double idle_seconds = 75;   // between requests
+  double body_seconds = 30;   // for a body to arrive
+  double write_seconds = 30;  // for a client to take what it is sent
 };
 
 struct HttpRequest {

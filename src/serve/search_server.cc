@@ -104,6 +104,11 @@ absl::Status ForClients(const absl::Status& error) {
     return absl::UnavailableError(
         "the model behind this server does not answer");
   }
+  // A model's server refused a request: nothing that this client did.
+  if (error.message().find("://") != absl::string_view::npos) {
+    return absl::InternalError(
+        "the model behind this server refused a request");
+  }
   absl::Status told(
       error.code(),
       absl::StrReplaceAll(
@@ -235,7 +240,7 @@ void SearchServer::Tick(const std::atomic<bool>& stop) {
     active->stop = true;
     if (inbox_.Take(number) == nullptr) continue;
     Finish(active,
-           {.status = absl::UnavailableError("the server is shutting down")});
+           {.status = absl::AbortedError("the server is shutting down")});
   }
 }
 
@@ -375,7 +380,7 @@ absl::Status SearchServer::StartSearch(
     const std::shared_ptr<HttpExchange>& exchange, ApiKind kind,
     const std::string& path_method) {
   if (stop_seen_ >= 0) {
-    return absl::UnavailableError("the server is shutting down");
+    return absl::AbortedError("the server is shutting down");
   }
   ESP_ASSIGN_OR_RETURN(
       const ApiRequest request,
@@ -438,11 +443,12 @@ void SearchServer::Finish(const std::shared_ptr<Active>& active,
   // The engine's thread may be the last to hold the rest.
   const std::shared_ptr<HttpExchange> exchange = std::move(active->exchange);
   const absl::Status status = ForClients(result.status);
-  if (status.code() == absl::StatusCode::kUnavailable && options_.log) {
-    options_.log(std::string(result.status.message()));
+  if (status.code() != result.status.code() ||
+      status.code() == absl::StatusCode::kUnavailable) {
+    if (options_.log) options_.log(std::string(result.status.message()));
   }
   if (status.ok()) {
-    metrics_.CountSearch(result.seconds, result.tokens, result.response_tokens);
+    metrics_.CountSearch(result);
   }
   if (active->gone) return;
   if (!active->stream || (!status.ok() && !active->begun)) {

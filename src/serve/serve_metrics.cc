@@ -1,6 +1,7 @@
 #include "src/serve/serve_metrics.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace espalier {
 namespace {
@@ -19,14 +20,14 @@ void Add(const char* name, const char* type, const char* help, int64_t value,
 
 }  // namespace
 
-void ServeMetrics::CountSearch(double seconds, int64_t tokens,
-                               int64_t response_tokens) {
+void ServeMetrics::CountSearch(const SearchResult& result) {
   ++searches_;
-  seconds_ += seconds;
-  tokens_ += tokens;
-  response_tokens_ += response_tokens;
+  seconds_ += result.seconds;
+  tokens_ += result.tokens;
+  response_tokens_ += result.response_tokens;
+  speculated_tokens_ += result.speculated_tokens;
   for (size_t i = 0; i < kBounds.size(); ++i) {
-    buckets_[i] += seconds <= kBounds[i];
+    buckets_[i] += result.seconds <= kBounds[i];
   }
 }
 
@@ -48,13 +49,17 @@ std::string ServeMetrics::Text(const Gauges& now) const {
       "Tokens sampled by searches, kept or dropped.", tokens_, out);
   Add("response_tokens_total", "counter", "Tokens of the responses given.",
       response_tokens_, out);
+  Add("speculated_tokens_total", "counter",
+      "Tokens sampled ahead of searches and not used.", speculated_tokens_,
+      out);
   Describe("search_seconds", "histogram", "Time that searches took.", out);
   for (size_t i = 0; i < kBounds.size(); ++i) {
     absl::StrAppend(&out, "espalier_search_seconds_bucket{le=\"", kBounds[i],
                     "\"} ", buckets_[i], "\n");
   }
   absl::StrAppend(&out, "espalier_search_seconds_bucket{le=\"+Inf\"} ",
-                  searches_, "\nespalier_search_seconds_sum ", seconds_,
+                  searches_, "\nespalier_search_seconds_sum ",
+                  absl::StrFormat("%.3f", seconds_),
                   "\nespalier_search_seconds_count ", searches_, "\n");
   return out;
 }

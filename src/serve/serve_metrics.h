@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "espalier/search_result.h"
+
 namespace espalier {
 
 class ServeMetrics {
@@ -24,7 +26,7 @@ class ServeMetrics {
     ++requests_[{endpoint, code}];
   }
   void CountCancelled() { ++cancelled_; }
-  void CountSearch(double seconds, int64_t tokens, int64_t response_tokens);
+  void CountSearch(const SearchResult& result);
 
   // In the text format of Prometheus, version 0.0.4.
   std::string Text(const Gauges& now) const;
@@ -35,7 +37,8 @@ class ServeMetrics {
                                                      2.5,  5,   10,   30,  120};
 
   std::map<std::pair<std::string, int>, int64_t> requests_;
-  int64_t cancelled_ = 0, tokens_ = 0, response_tokens_ = 0, searches_ = 0;
+  int64_t cancelled_ = 0, tokens_ = 0, response_tokens_ = 0;
+  int64_t speculated_tokens_ = 0, searches_ = 0;
   double seconds_ = 0;
   std::array<int64_t, kBounds.size()> buckets_ = {};  // at most the bound
 };

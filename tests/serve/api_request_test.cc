@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "search/algorithm.h"
 #include "src/serve/api_error.h"
 
 namespace espalier {
@@ -222,6 +223,26 @@ TEST(ApiRequest, NamesTheNearestMethodOrModel) {
   EXPECT_THAT(ErrorOf(R"("search":{"method":"bem"})", 400),
               HasSubstr("did you mean \\\"beam\\\""));
   EXPECT_THAT(ErrorOf("", 400, "bem"), HasSubstr("did you mean \\\"beam\\\""));
+}
+
+TEST(ApiRequest, OptionsMayHaveTheirDefaults) {
+  for (const AlgorithmInfo* info : ListAlgorithms()) {
+    const auto algorithm = info->make({});
+    ASSERT_TRUE(algorithm.ok()) << info->name;
+    for (const OptionInfo& option : (*algorithm)->options()) {
+      if (option.type != "int") continue;
+      const std::string model =
+          absl::StrCat(info->name, ":", option.name, "=", option.value);
+      const auto read = Chat(absl::StrCat(R"("model":")", model, "\""));
+      EXPECT_TRUE(read.ok()) << model << ": " << read.status();
+    }
+  }
+}
+
+TEST(ApiRequest, LongNumbersAreNotRepeated) {
+  const std::string error =
+      ErrorOf(R"("seed":)" + std::string(900000, '9'), 400);
+  EXPECT_LT(error.size(), 500u);
 }
 
 TEST(ApiRequest, LongNamesAreRefusedUnread) {

@@ -227,26 +227,45 @@ TEST(HttpServer, LooksAtTheHeadBeforeItReadsTheBody) {
   thread.join();
 }
 
+// Bodies count as far as they have arrived, and small ones are always read.
 TEST(HttpServer, BoundsTheBodiesThatItReceives) {
-  Running running(Echo, {.max_body = 1000, .max_bodies = 2500});
-  std::vector<std::unique_ptr<HttpClient>> halves;
-  for (int i = 0; i < 2; ++i) {
-    halves.push_back(std::make_unique<HttpClient>(running.port()));
-    halves.back()->Send(
-        "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nabc");
+  constexpr size_t kBody = 200000;
+  Running running(Echo, {.max_body = kBody, .max_bodies = 250000});
+  const std::string head = absl::StrCat(
+      "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ", kBody, "\r\n\r\n");
+  std::vector<std::unique_ptr<HttpClient>> declared;
+  for (int i = 0; i < 5; ++i) {
+    declared.push_back(std::make_unique<HttpClient>(running.port()));
+    declared.back()->Send(head);
   }
-  while (running.server().connections() < 2) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  HttpClient half(running.port());
+  half.Send(head + std::string(kBody - 1, 'x'));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_THAT(
-      HttpClient(running.port()).Ask("POST", "/", std::string(900, 'x')),
+      HttpClient(running.port()).Ask("POST", "/", std::string(kBody, 'y')),
       StartsWith("HTTP/1.1 503 "));
-  EXPECT_THAT(HttpClient(running.port()).Ask("POST", "/", "short"),
-              StartsWith("HTTP/1.1 200 "));
-  halves.clear();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_THAT(
-      HttpClient(running.port()).Ask("POST", "/", std::string(900, 'x')),
+      HttpClient(running.port()).Ask("POST", "/", std::string(60000, 'y')),
       StartsWith("HTTP/1.1 200 "));
+  half.Send("x");
+  EXPECT_THAT(half.ReadUntil("xxx"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(
+      HttpClient(running.port()).Ask("POST", "/", std::string(kBody, 'y')),
+      StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(HttpServer, BoundsWhatIsNoBody) {
+  Running running(Echo);
+  const std::string head =
+      "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const std::string much(1000000, 'a');
+  for (const std::string& rest :
+       {"1;" + much, "1;" + much + "\r\nx\r\n0\r\n\r\n",
+        "0\r\nX: " + much + "\r\n\r\n"}) {
+    HttpClient client(running.port());
+    client.Send(head + rest);
+    EXPECT_THAT(client.ReadAll(), StartsWith("HTTP/1.1 4"));
+  }
 }
 
 TEST(HttpServer, ARequestThatIsDroppedIsAnswered) {
@@ -282,16 +301,42 @@ TEST(HttpServer, AnswersFromOtherThreads) {
   for (std::thread& worker : workers) worker.join();
 }
 
-TEST(HttpServer, MoreConnectionsThanItTakesWait) {
-  Running running(Echo, {.max_connections = 2});
-  auto first = std::make_unique<HttpClient>(running.port());
-  HttpClient second(running.port());
-  first->Ask("GET", "/1");
-  second.Ask("GET", "/2");
+TEST(HttpServer, ConnectionsWithoutARequestMakeRoom) {
+  Running running(Echo, {.max_connections = 3});
+  HttpClient oldest(running.port());
+  EXPECT_THAT(oldest.Ask("GET", "/0"), HasSubstr("GET /0"));
+  std::vector<std::unique_ptr<HttpClient>> silent;
+  for (int i = 0; i < 10; ++i) {
+    silent.push_back(std::make_unique<HttpClient>(running.port()));
+    silent.back()->Send("GET /half HTTP/1.1\r\nHost:");
+  }
+  EXPECT_THAT(HttpClient(running.port()).Ask("GET", "/1"), HasSubstr("GET /1"));
+  EXPECT_EQ(oldest.ReadUntil("never").find("never"), std::string::npos);
+}
+
+TEST(HttpServer, MoreRequestsThanConnectionsWait) {
+  std::vector<std::shared_ptr<HttpExchange>> held;  // on the server's thread
+  Running running(
+      [&](const std::shared_ptr<HttpExchange>& exchange) {
+        if (exchange->request().target == "/hold") {
+          held.push_back(exchange);
+        } else {
+          Echo(exchange);
+        }
+      },
+      {.max_connections = 2});
+  HttpClient first(running.port()), second(running.port());
+  for (HttpClient* client : {&first, &second}) {
+    client->Send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
+  }
+  while (running.server().connections() < 2) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   HttpClient third(running.port());
   third.Send("GET /3 HTTP/1.1\r\nHost: x\r\n\r\n");
-  EXPECT_LE(running.server().connections(), 2);
-  first.reset();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(running.server().connections(), 2);
+  running.server().Post([&] { held.clear(); });
+  EXPECT_THAT(first.ReadUntil("dropped"), StartsWith("HTTP/1.1 500 "));
   EXPECT_THAT(third.ReadUntil("/3"), HasSubstr("GET /3"));
 }
 

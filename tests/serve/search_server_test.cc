@@ -73,6 +73,10 @@ class EchoEngine : public Engine {
     if (job.problem.question.find("server") != std::string::npos) {
       return job.on_done({.status = absl::UnavailableError("no server")});
     }
+    if (job.problem.question.find("refused") != std::string::npos) {
+      return job.on_done({.status = absl::InvalidArgumentError(
+                              "http://gpu-7:8000 answered 400: secret")});
+    }
     SearchResult result{
         .response = absl::StrCat(job.problem.question, " ", job.options.seed)};
     result.steps = {{.text = result.response, .terminal = true}};
@@ -233,6 +237,9 @@ TEST(SearchServer, StreamsStepsThenTheResponse) {
 TEST(SearchServer, AnErrorOfTheModelsServerIsTold) {
   Served served;
   EXPECT_THAT(Chat(served.port(), "server"), StartsWith("HTTP/1.1 503"));
+  const std::string refused = Chat(served.port(), "refused");
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 500"));
+  EXPECT_EQ(refused.find("gpu-7"), std::string::npos);
   const std::string stream = Chat(served.port(), "server", R"(,"stream":true)");
   EXPECT_THAT(stream, HasSubstr("does not answer"));
   EXPECT_THAT(stream, testing::Not(HasSubstr("[DONE]")));

@@ -51,6 +51,12 @@ absl::Status ReadListen(const std::string& text, HttpServerOptions& http) {
                      "[::1]:8000; port 0 is any that is free"));
   }
   http.host = text.substr(0, colon);
+  if (http.host.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--listen ", text,
+        ": expected an address before the colon, as 127.0.0.1 (this machine "
+        "only) or 0.0.0.0 (all)"));
+  }
   if (http.host.size() > 2 && http.host.front() == '[' &&
       http.host.back() == ']') {
     http.host = http.host.substr(1, http.host.size() - 2);
@@ -127,6 +133,22 @@ absl::Status RunServe(ServeFlags& flags) {
   if (task == "auto") task = shipped ? "stories" : "qa";
   ESP_ASSIGN_OR_RETURN(const ResolvedModels models,
                        ResolveModels(flags.models, task));
+  SearchServerOptions options = flags.server;
+  options.queue = static_cast<size_t>(flags.queue);
+  options.api.model =
+      flags.name.empty() ? ServedName(models.policy()) : flags.name;
+  if (const char* key = std::getenv(kKeyVariable)) {
+    options.key = key;
+    if (options.key.empty()) {
+      return UsageError(absl::InvalidArgumentError(
+          absl::StrCat(kKeyVariable,
+                       " is set and empty, and would let anyone "
+                       "in; give it a key, or unset it")));
+    }
+  }
+  // A second signal ends the program at once only after this.
+  const std::atomic<bool>& stop = StopRequested();
+  ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
   ESP_ASSIGN_OR_RETURN(const std::string prompt,
                        PromptOf(flags, models.options()));
   ESP_ASSIGN_OR_RETURN(
@@ -134,14 +156,6 @@ absl::Status RunServe(ServeFlags& flags) {
       RequestTasks::Create({.task = task,
                             .prompt = prompt,
                             .shipped = shipped && !flags.force}));
-  SearchServerOptions options = flags.server;
-  options.queue = static_cast<size_t>(flags.queue);
-  options.api.model =
-      flags.name.empty() ? ServedName(models.policy()) : flags.name;
-  if (const char* key = std::getenv(kKeyVariable)) options.key = key;
-  // A second signal ends the program at once only after this.
-  const std::atomic<bool>& stop = StopRequested();
-  ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
   options.log = [](const std::string& text) {
     std::fprintf(stderr, "serve: %s\n", Printable(text).c_str());
   };

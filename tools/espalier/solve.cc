@@ -230,10 +230,15 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
     }
     std::printf("answer: %s%s\n", Printable(result.answer).c_str(), from);
   }
+  std::string ahead;
+  if (result.speculated_tokens > 0) {
+    ahead = absl::StrCat(", ", result.speculated_tokens,
+                         " more ahead and not used");
+  }
   std::printf(
-      "(%lld tokens sampled, %lld prompt, %lld model calls, %lld "
+      "(%lld tokens sampled%s, %lld prompt, %lld model calls, %lld "
       "nodes, %.2f s)\n",
-      static_cast<long long>(result.tokens),
+      static_cast<long long>(result.tokens), ahead.c_str(),
       static_cast<long long>(result.prompt_tokens),
       static_cast<long long>(result.model_calls),
       static_cast<long long>(result.nodes), result.seconds);
