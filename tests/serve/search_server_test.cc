@@ -132,6 +132,13 @@ std::string Chat(int port, const std::string& question,
                               Body(question, more));
 }
 
+// Sends a chat without waiting for its reply.
+void SendChat(HttpClient& client, const std::string& body) {
+  client.Send(absl::StrCat(
+      "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ",
+      body.size(), "\r\n\r\n", body));
+}
+
 Json JsonOf(const std::string& reply) {
   return Json::parse(reply.substr(reply.find("\r\n\r\n") + 4));
 }
@@ -253,9 +260,7 @@ TEST(SearchServer, AClientThatGoesFreesItsSearch) {
     for (HttpClient* client : {&running, &queued}) {
       const std::string body =
           Body("wait", absl::StrCat(R"(,"stream":)", stream));
-      client->Send(absl::StrCat(
-          "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ",
-          body.size(), "\r\n\r\n", body));
+      SendChat(*client, body);
     }
     WaitFor([&] {
       return served.Metric("searches_running") == 1 &&
@@ -276,15 +281,9 @@ TEST(SearchServer, AClientThatGoesFreesItsSearch) {
 TEST(SearchServer, AFullQueueIsTold) {
   Served served({.queue = 1}, /*live=*/1);
   HttpClient first(served.port()), second(served.port());
-  const auto send = [](HttpClient& client) {
-    const std::string body = Body("wait");
-    client.Send(absl::StrCat(
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ",
-        body.size(), "\r\n\r\n", body));
-  };
-  send(first);
+  SendChat(first, Body("wait"));
   WaitFor([&] { return served.Metric("searches_running") == 1; });
-  send(second);
+  SendChat(second, Body("wait"));
   WaitFor([&] { return served.Metric("searches_waiting") == 1; });
   const std::string reply = Chat(served.port(), "a");
   EXPECT_THAT(reply, StartsWith("HTTP/1.1 429"));
@@ -296,9 +295,7 @@ TEST(SearchServer, PingsWhileItIsSilent) {
   HttpClient running(served.port()), queued(served.port());
   for (HttpClient* client : {&running, &queued}) {
     const std::string body = Body("wait", R"(,"stream":true)");
-    client->Send(absl::StrCat(
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ",
-        body.size(), "\r\n\r\n", body));
+    SendChat(*client, body);
   }
   EXPECT_THAT(running.ReadUntil(": ping\n\n"), HasSubstr(": ping\n\n"));
   EXPECT_THAT(queued.ReadUntil(": ping\n\n"), HasSubstr(": ping\n\n"));
@@ -309,9 +306,7 @@ TEST(SearchServer, DrainsWhenItIsStopped) {
   HttpClient running(served.port()), queued(served.port());
   for (HttpClient* client : {&running, &queued}) {
     const std::string body = Body("wait");
-    client->Send(absl::StrCat(
-        "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ",
-        body.size(), "\r\n\r\n", body));
+    SendChat(*client, body);
   }
   WaitFor([&] {
     return served.Metric("searches_running") == 1 &&
