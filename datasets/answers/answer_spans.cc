@@ -206,15 +206,12 @@ bool JoinsBoxes(std::string_view between) { return Joins(between, 40); }
 
 bool JoinsFormulas(std::string_view between) {
   const std::string words = FoldWords(between);
-  return words.empty()
-             ? between.size() <= 3 && between.find('.') == kNone
-             : words == "and" || words == "or" || words == "or else" ||
-                   words == "as well as" || words == "and also" ||
-                   words == "and at" || words == "and also at" ||
-                   // "$12$ (or maybe $13$)"
-                   (words.starts_with("or ") &&
-                    IsPhrase(std::string_view(words).substr(3),
-                             Reading::kMaybe));
+  return words.empty() ? between.size() <= 3 && between.find('.') == kNone
+                       : IsPhrase(words, Reading::kJoint) ||
+                             // "$12$ (or maybe $13$)"
+                             (words.starts_with("or ") &&
+                              IsPhrase(std::string_view(words).substr(3),
+                                       Reading::kMaybe));
 }
 
 bool EndsProof(std::string_view formula) {

@@ -6,6 +6,7 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
 
 namespace espalier {
 namespace {
@@ -50,6 +51,11 @@ Unmarked WithoutFonts(std::string_view text) {
     at += std::max<size_t>(mark, 1);
   }
   return out;
+}
+
+// The length of "option" or "Choice" in front.
+size_t OptionLength(std::string_view text) {
+  return StartsWith(Lower(text.substr(0, 10)), Reading::kOption);
 }
 
 // The runs of letters; none if anything but commas and brackets separates them.
@@ -98,10 +104,9 @@ char ReadChoice(std::string_view text, std::string* content) {
   const Unmarked unmarked = WithoutFonts(text);
   const std::string& plain = unmarked.plain;
   std::string_view rest = TrimBlanks(plain);
-  for (const std::string_view word :
-       {"option ", "choice ", "Option ", "Choice "}) {
-    if (!rest.starts_with(word)) continue;
-    rest = TrimBlanks(rest.substr(word.size()));
+  for (size_t word = 0; (word = OptionLength(rest)) > 0;) {
+    if (word == rest.size() || rest[word] != ' ') break;
+    rest = TrimBlanks(rest.substr(word));
   }
   const bool open = rest.starts_with("(");
   if (open) rest = TrimBlanks(rest.substr(1));
@@ -161,9 +166,7 @@ char LetterAlone(std::string_view text) {
     }
   }
   std::string_view rest = plain;
-  for (const std::string_view word : {"option", "choice", "Option", "Choice"}) {
-    if (rest.starts_with(word)) rest.remove_prefix(word.size());
-  }
+  rest.remove_prefix(OptionLength(rest));
   return rest.size() == 1 && rest[0] >= 'A' && rest[0] <= 'J' ? rest[0] : '\0';
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <utility>
@@ -53,21 +52,24 @@ bool Inside(const std::vector<Span>& parts, size_t at) {
   return next != parts.begin() && at < std::prev(next)->end;
 }
 
-// Removes the first of `endings` that `words` ends in, and the blanks in front
-// of it, so that `words` ends in what it names; false if there is none.
-bool DropLast(std::string_view& words,
-              std::initializer_list<std::string_view> endings) {
-  for (const std::string_view ending : endings) {
-    if (!words.ends_with(ending)) continue;
-    const std::string_view front =
-        words.substr(0, words.size() - ending.size());
-    if (!front.empty() && Letter(front.back()) && Letter(ending.front())) {
-      continue;
-    }
-    words = TrimBlanks(front);
-    return true;
+// Removes `ending` from the end of `words`, and the blanks in front of it, so
+// that `words` ends in what it names; false if it does not end so.
+bool DropLast(std::string_view& words, std::string_view ending) {
+  if (!words.ends_with(ending)) return false;
+  const std::string_view front = words.substr(0, words.size() - ending.size());
+  if (!front.empty() && Letter(front.back()) && Letter(ending.front())) {
+    return false;
   }
-  return false;
+  words = TrimBlanks(front);
+  return true;
+}
+
+// The same for the first of the phrases that `words` ends in.
+bool DropLast(std::string_view& words, Reading endings) {
+  const auto& phrases = Phrases(endings);
+  return std::any_of(
+      phrases.begin(), phrases.end(),
+      [&words](std::string_view ending) { return DropLast(words, ending); });
 }
 
 // "An incorrect answer would be", "leads to the wrong result". But the cost of
@@ -75,22 +77,22 @@ bool DropLast(std::string_view& words,
 // "The number of bad answers is", "The wrong value is".
 bool CalledWrong(std::string_view words) {
   std::string_view clause = words.substr(ClauseStart(words));
-  const bool supposed =
-      DropLast(clause, {"would be", "could be", "might be", "may be"});
-  const bool stated = !supposed && DropLast(clause, {"is", "was", ":"});
-  const bool said = DropLast(clause, {"answer", "guess"});
+  const bool supposed = DropLast(clause, Reading::kWouldBe);
+  const bool stated =
+      !supposed && (DropLast(clause, Reading::kIs) || DropLast(clause, ":"));
+  const bool said = DropLast(clause, Reading::kGuess);
   if (supposed && !said) {
     clause = TrimBlanks(clause.substr(0, clause.rfind(' ') + 1));
-  } else if (!said && !DropLast(clause, {"result", "value", "solution"})) {
+  } else if (!said && !DropLast(clause, Reading::kOutcome)) {
     return false;
   }
   const size_t wrong = EndsIn(clause, Reading::kWrongKind);
   if (wrong == 0) return false;
   clause = TrimBlanks(clause.substr(0, clause.size() - wrong));
-  DropLast(clause, {"common", "typical", "tempting", "possible", "popular"});
-  const bool asked_for = stated && !said && DropLast(clause, {"the"});
+  DropLast(clause, Reading::kUsual);
+  const bool asked_for = stated && !said && DropLast(clause, "the");
   if (asked_for) return false;
-  DropLast(clause, {"a", "an", "the", "one", "another"});
+  DropLast(clause, Reading::kArticle);
   // "The textbook's (erroneous) answer is"
   return clause.empty() || clause.ends_with("'s") ||
          (!supposed && !stated && EndsIn(clause, Reading::kStates) > 0);
@@ -118,8 +120,7 @@ bool NamesOne(std::string_view words, std::string_view inside) {
       name.size() <= 3 && (std::all_of(name.begin(), name.end(), Digit) ||
                            name.find_first_not_of("IVX") == kNone);
   return number && (EndsIn(words, Reading::kLabels) > 0 ||
-                    DropLast(words, {"option", "choice", "claim", "proposition",
-                                     "assertion", "conclusion", "sentence"}));
+                    DropLast(words, Reading::kStatement));
 }
 
 enum class Claim {
@@ -147,12 +148,7 @@ Claim ClaimOf(std::string_view text, const Span& box) {
   if (word == kNone) return Claim::kMeant;
   std::string_view rest = std::string_view(behind).substr(word);
   if (rest.starts_with("?")) return Claim::kDenied;
-  for (const std::string_view name :
-       {"which ", "this ", "that ", "but this ", "but that ", "but it "}) {
-    if (!rest.starts_with(name)) continue;
-    rest.remove_prefix(name.size());
-    break;
-  }
+  rest.remove_prefix(StartsWith(rest, Reading::kPointsBack));
   const size_t taken = BeginsIn(rest, Reading::kTakenBack);
   if (taken == 0 || !ClauseEnds(tail, tail.size() - rest.size() + taken)) {
     return Claim::kMeant;
@@ -244,11 +240,7 @@ bool Glued(std::string_view text, const Span& box) {
   const size_t word = behind.find_first_not_of(" $\\)");
   if (word == kNone || word > 4) return false;
   const std::string lower = PlainLower(behind.substr(word, 10));
-  for (const std::string_view scale :
-       {"million", "billion", "thousand", "hundred", "dozen"}) {
-    if (lower.starts_with(scale)) return true;
-  }
-  return false;
+  return StartsWith(lower, Reading::kScale) > 0;
 }
 
 }  // namespace

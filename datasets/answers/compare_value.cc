@@ -8,6 +8,7 @@
 #include "datasets/answers/closed_form.h"
 #include "datasets/answers/exact_value.h"
 #include "datasets/answers/modular_value.h"
+#include "datasets/answers/phrases.h"
 #include "datasets/answers/points.h"
 #include "datasets/answers/units.h"
 #include "datasets/answers/zero_bound.h"
@@ -211,7 +212,7 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
   }
   // Radians are plain numbers, but 1 radian is not 1 degree.
   const auto radians = [](const std::string& unit) {
-    return unit == " radians" || unit == " radian" || unit == " rad";
+    return IsPhrase(unit, Reading::kRadian);
   };
   if ((radians(a.unit) && b.unit == " degree") ||
       (radians(b.unit) && a.unit == " degree")) {

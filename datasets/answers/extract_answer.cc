@@ -36,10 +36,7 @@ std::string UnitBehind(std::string_view text) {
   const std::string_view words = TrimBlanks(text.substr(0, end));
   const std::string lower = Lower(words);
   if (words.starts_with("%")) return "%";
-  for (const std::string_view sign : {"pct", "percent"}) {
-    if (lower.starts_with(sign)) return " percent";
-  }
-  return {};
+  return StartsWith(lower, Reading::kPercent) > 0 ? " percent" : "";
 }
 
 // "x", "f", "\\triangle ABC": names things and states nothing about them.
@@ -518,7 +515,7 @@ size_t FirstStated(std::string_view text, const std::vector<Span>& formulas) {
   // "Since $a = b,$ $c = d$" states the last one.
   const std::string opening =
       PlainLower(WithoutMarks(text.substr(0, formulas[first].outer_start)));
-  for (const std::string_view word : {"since", "because", "at", "if", "when"}) {
+  for (const std::string_view word : Phrases(Reading::kGiven)) {
     const bool whole = opening.size() == word.size() ||
                        (opening.size() > word.size() &&
                         !Letter(opening[opening.size() - word.size() - 1]));

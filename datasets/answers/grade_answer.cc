@@ -11,6 +11,7 @@
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/extract_answer.h"
 #include "datasets/answers/parser.h"
+#include "datasets/answers/phrases.h"
 #include "datasets/answers/readings.h"
 #include "datasets/answers/sentence.h"
 #include "datasets/answers/unicode_math.h"
@@ -229,8 +230,7 @@ class Grader {
     std::string x = ManyChoices(gold), y = ManyChoices(answer);
     if (x.empty() || x.size() != y.size()) return std::nullopt;
     const bool in_order = std::is_sorted(x.begin(), x.end());
-    const bool joined = answer.find(" and ") != std::string_view::npos ||
-                        answer.find(" or ") != std::string_view::npos;
+    const bool joined = Holds(answer, Reading::kConjunction);
     if (x == y || (in_order && joined &&
                    std::is_permutation(x.begin(), x.end(), y.begin()))) {
       return Equal(absl::StrCat("both are choices ", x));

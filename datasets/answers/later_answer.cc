@@ -16,22 +16,14 @@ namespace {
 constexpr size_t kNone = std::string_view::npos;
 
 bool Denies(std::string_view sentence) {
-  for (const std::string_view word : {"but ", "hmm, ", "however, ", "no, "}) {
+  for (const std::string_view word : Phrases(Reading::kProtests)) {
     if (sentence.starts_with(word)) sentence.remove_prefix(word.size());
   }
-  for (const std::string_view name :
-       {"that ", "this ", "it ", "the answer ", "this answer ",
-        "this solution ", "the candidate ", "this value "}) {
-    if (!sentence.starts_with(name)) continue;
-    for (const std::string_view verb : {"is ", "was ", "must be "}) {
-      if (!sentence.substr(name.size()).starts_with(verb)) continue;
-      const std::string_view rest = sentence.substr(name.size() + verb.size());
-      for (const std::string_view word :
-           {"wrong", "incorrect", "not right", "not correct", "a mistake",
-            "mistaken", "false", "extraneous", "invalid", "rejected",
-            "discarded"}) {
-        if (rest.starts_with(word)) return true;
-      }
+  if (const size_t name = StartsWith(sentence, Reading::kTheAnswer); name > 0) {
+    const std::string_view said = sentence.substr(name);
+    const size_t verb = StartsWith(said, Reading::kMustBe);
+    if (verb > 0 && StartsWith(said.substr(verb), Reading::kFalse) > 0) {
+      return true;
     }
   }
   return Mentions(sentence, Reading::kDisowns);
@@ -42,11 +34,10 @@ bool Denies(std::string_view sentence) {
 bool CutOff(std::string_view answer) {
   const std::string_view text = TrimBlanks(answer);
   if (text.empty() || text.find_first_of("0123456789") == kNone) return false;
-  for (const std::string_view end : {" +", " -", "/", " *", " =", " and", " or",
-                                     " times", " to the", " plus", " minus"}) {
-    if (text.ends_with(end)) return true;
+  for (const std::string_view sign : {" +", " -", "/", " *", " ="}) {
+    if (text.ends_with(sign)) return true;
   }
-  return false;
+  return EndsWith(text, Reading::kCutOff) > 0;
 }
 
 bool TakenBackLater(std::string_view behind, std::string_view answer) {
@@ -107,8 +98,7 @@ bool ConcludesOther(std::string_view behind, std::string_view answer) {
   if (start == 0 || last.find_first_of("$\\") != kNone) return false;
   const std::string lower = PlainLower(last);
   if (BeginsIn(lower, Reading::kTherefore) == 0 &&
-      !lower.starts_with("to conclude") &&
-      !lower.starts_with("in conclusion")) {
+      StartsWith(lower, Reading::kToConclude) == 0) {
     return false;
   }
   const StatedNumber number = FindStatedNumber(last, false);

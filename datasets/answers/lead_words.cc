@@ -43,9 +43,7 @@ bool BeginsNumber(std::string_view text) {
 std::string_view WithoutContrast(std::string_view text) {
   if (!BeginsNumber(text)) return text;
   const std::string lower = PlainLower(text.substr(0, kNear));
-  for (const std::string_view joint :
-       {", not ", " (not ", ", and not ", ", rather than ", " rather than ",
-        ", instead of ", " instead of "}) {
+  for (const std::string_view joint : Phrases(Reading::kInsteadOf)) {
     const size_t at = lower.find(joint);
     if (at == kNone || at + joint.size() >= text.size()) continue;
     std::string_view other = text.substr(at + joint.size());
@@ -54,9 +52,7 @@ std::string_view WithoutContrast(std::string_view text) {
   }
   // "42, and at 6 pages a day she is done in a week"
   const size_t digits = text.find_first_not_of("0123456789.$");
-  for (const std::string_view joint :
-       {", and ", ", with ", ", which ", ", since ", ", as ", ", enough ",
-        ", leaving ", ", so "}) {
+  for (const std::string_view joint : Phrases(Reading::kAndMore)) {
     if (digits == kNone || !text.substr(digits).starts_with(joint)) continue;
     const std::string_view more = text.substr(digits + joint.size());
     if (!more.empty() && Letter(more[0]) && more.find(' ') != kNone &&
@@ -82,15 +78,13 @@ bool PartOfMore(std::string_view lead, std::string_view mark) {
   }
   std::string words =
       PlainLower(lead.substr(lead.size() - std::min<size_t>(lead.size(), 80)));
-  for (const std::string_view word : {"final", "correct", "the", "our", "my"}) {
+  for (const std::string_view word : Phrases(Reading::kOurFinal)) {
     const std::string_view trimmed = WithoutMarks(words);
     words.resize(trimmed.size());
     if (words.ends_with(word)) words.resize(words.size() - word.size());
   }
   const std::string_view rest = WithoutMarks(words);
-  if (rest.ends_with("probability that") || rest.ends_with("chance that")) {
-    return true;
-  }
+  if (EndsWith(rest, Reading::kChanceThat) > 0) return true;
   const size_t states = EndsIn(rest, Reading::kStates);
   return EndsIn(rest, Reading::kModifies) > states ||
          (states == 0 && rest.ends_with(" of"));
@@ -98,27 +92,7 @@ bool PartOfMore(std::string_view lead, std::string_view mark) {
 
 bool Hedged(std::string_view behind) {
   const std::string lower = PlainLower(behind.substr(0, kNear));
-  for (const std::string_view mark : {"or maybe ",
-                                      "or perhaps ",
-                                      "or possibly ",
-                                      "or probably ",
-                                      "or it could be ",
-                                      "or it might be ",
-                                      "but maybe ",
-                                      "but perhaps ",
-                                      "but possibly ",
-                                      "but it could be ",
-                                      "but it might be ",
-                                      "but could be ",
-                                      "but might be ",
-                                      "could also be ",
-                                      "might also be ",
-                                      "if not then ",
-                                      "if not, then ",
-                                      "if not, ",
-                                      ". or ",
-                                      "alternatively ",
-                                      "alternatively, "}) {
+  for (const std::string_view mark : Phrases(Reading::kOrMaybe)) {
     for (size_t at = 0; (at = lower.find(mark, at)) != kNone; ++at) {
       if (at > 0 && Letter(lower[at - 1])) continue;
       if (BeginsNumber(behind.substr(at + mark.size()))) return true;

@@ -12,95 +12,84 @@
 namespace espalier {
 namespace {
 
-// Plain words that are commands.
+// Plain words that are commands: names of mathematics and of programs, and the
+// words of the table of phrases.
 const std::unordered_map<std::string_view, std::string_view>& PlainCommands() {
-  static const auto* const kWords =
-      new std::unordered_map<std::string_view, std::string_view>{
-          {"and", "and"},
-          {"or", "or"},
-          {"And", "and"},
-          {"Or", "or"},
-          {"sqrt", "sqrt"},
-          {"cbrt", "cbrt"},
-          {"pi", "pi"},
-          {"Pi", "pi"},
-          {"infinity", "infty"},
-          {"Infinity", "infty"},
-          {"inf", "infty"},
-          {"infty", "infty"},
-          {"oo", "infty"},
-          {"sin", "sin"},
-          {"cos", "cos"},
-          {"tan", "tan"},
-          {"cot", "cot"},
-          {"sec", "sec"},
-          {"csc", "csc"},
-          {"arcsin", "arcsin"},
-          {"arccos", "arccos"},
-          {"arctan", "arctan"},
-          {"asin", "arcsin"},
-          {"acos", "arccos"},
-          {"atan", "arctan"},
-          {"sinh", "sinh"},
-          {"cosh", "cosh"},
-          {"tanh", "tanh"},
-          {"log", "log"},
-          {"ln", "ln"},
-          {"lg", "lg"},
-          {"exp", "exp"},
-          {"abs", "abs"},
-          {"floor", "floor"},
-          {"ceil", "ceil"},
-          {"min", "min"},
-          {"max", "max"},
-          {"gcd", "gcd"},
-          {"lcm", "lcm"},
-          {"mod", "mod"},
-          {"percent", "percent"},
-          {"pct", "percent"},
-          {"Percent", "percent"},
-          {"degrees", "degree"},
-          {"degree", "degree"},
-          {"cup", "cup"},
-          {"union", "cup"},
-          {"cap", "cap"},
-          {"intersect", "cap"},
-          {"theta", "theta"},
-          {"alpha", "alpha"},
-          {"beta", "beta"},
-          {"gamma", "gamma"},
-          {"delta", "delta"},
-          {"lambda", "lambda"},
-          {"sigma", "sigma"},
-          {"omega", "omega"},
-          {"phi", "phi"},
-          {"choose", "choose"},
-          {"factorial", "factorial"},
-          {"times", "times"},
-          {"arsinh", "arsinh"},
-          {"arcosh", "arcosh"},
-          {"artanh", "artanh"},
-          {"arccosh", "arcosh"},
-          {"arcsinh", "arsinh"},
-          {"arctanh", "artanh"},
-          {"arccot", "arccot"},
-          {"arcsec", "arcsec"},
-          {"arccsc", "arccsc"},
-          {"sgn", "sgn"},
-          {"cis", "cis"},
-          {"triangle", "triangle"},
-          {"angle", "angle"},
-          {"binomial", "binomial"},
-          {"Rational", "Rational"},
-          {"Fraction", "Rational"},
-          {"Integer", "Integer"},
-          {"Abs", "abs"},
-          {"Matrix", "Matrix"},
-          {"FiniteSet", "FiniteSet"},
-          {"Interval", "Interval"},
-          {"EmptySet", "emptyset"},
-          {"Union", "Union"},
-          {"Tuple", "Tuple"}};
+  static const auto* const kWords = [] {
+    auto* words = new std::unordered_map<std::string_view, std::string_view>{
+        {"sqrt", "sqrt"},
+        {"cbrt", "cbrt"},
+        {"pi", "pi"},
+        {"Pi", "pi"},
+        {"inf", "infty"},
+        {"infty", "infty"},
+        {"oo", "infty"},
+        {"sin", "sin"},
+        {"cos", "cos"},
+        {"tan", "tan"},
+        {"cot", "cot"},
+        {"sec", "sec"},
+        {"csc", "csc"},
+        {"arcsin", "arcsin"},
+        {"arccos", "arccos"},
+        {"arctan", "arctan"},
+        {"asin", "arcsin"},
+        {"acos", "arccos"},
+        {"atan", "arctan"},
+        {"sinh", "sinh"},
+        {"cosh", "cosh"},
+        {"tanh", "tanh"},
+        {"log", "log"},
+        {"ln", "ln"},
+        {"lg", "lg"},
+        {"exp", "exp"},
+        {"abs", "abs"},
+        {"floor", "floor"},
+        {"ceil", "ceil"},
+        {"min", "min"},
+        {"max", "max"},
+        {"gcd", "gcd"},
+        {"lcm", "lcm"},
+        {"mod", "mod"},
+        {"cup", "cup"},
+        {"cap", "cap"},
+        {"theta", "theta"},
+        {"alpha", "alpha"},
+        {"beta", "beta"},
+        {"gamma", "gamma"},
+        {"delta", "delta"},
+        {"lambda", "lambda"},
+        {"sigma", "sigma"},
+        {"omega", "omega"},
+        {"phi", "phi"},
+        {"factorial", "factorial"},
+        {"arsinh", "arsinh"},
+        {"arcosh", "arcosh"},
+        {"artanh", "artanh"},
+        {"arccosh", "arcosh"},
+        {"arcsinh", "arsinh"},
+        {"arctanh", "artanh"},
+        {"arccot", "arccot"},
+        {"arcsec", "arcsec"},
+        {"arccsc", "arccsc"},
+        {"sgn", "sgn"},
+        {"cis", "cis"},
+        {"binomial", "binomial"},
+        {"Rational", "Rational"},
+        {"Fraction", "Rational"},
+        {"Integer", "Integer"},
+        {"Abs", "abs"},
+        {"Matrix", "Matrix"},
+        {"FiniteSet", "FiniteSet"},
+        {"Interval", "Interval"},
+        {"EmptySet", "emptyset"},
+        {"Union", "Union"},
+        {"Tuple", "Tuple"}};
+    for (const Phrase& word : Rows(Reading::kCommand)) {
+      words->emplace(word.pattern, word.meaning);
+    }
+    return words;
+  }();
   return *kWords;
 }
 
@@ -309,7 +298,7 @@ class Lexer {
       }
     }
     // "16th"
-    for (const std::string_view ending : {"st", "nd", "rd", "th"}) {
+    for (const std::string_view ending : Phrases(Reading::kOrdinal)) {
       if (Ahead(ending) && !Letter(Peek(2)) && digits.back() != ')') at_ += 2;
     }
     if ((Peek() == 'e' || Peek() == 'E') &&
@@ -513,8 +502,7 @@ class Lexer {
   // although they spell a word.
   bool BetweenSigns(size_t end) const {
     const std::string_view word = text_.substr(at_, end - at_);
-    if (word.size() != 2 || at_ == 0 || word == "am" || word == "pm" ||
-        word == "no" || word == "so") {
+    if (word.size() != 2 || at_ == 0 || IsPhrase(word, Reading::kNoProduct)) {
       return false;
     }
     const bool argument = !groups_.empty() && !groups_.back();

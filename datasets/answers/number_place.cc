@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "datasets/answers/characters.h"
+#include "datasets/answers/phrases.h"
 
 namespace espalier {
 
@@ -64,10 +65,9 @@ std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
         rest.starts_with(" percent")) {
       out += "%";
     }
-    for (const std::string_view scale :
-         {" thousand", " million", " billion", " trillion", " dozen"}) {
-      if (rest.starts_with(scale)) out += scale;
-    }
+    const size_t scale =
+        rest.starts_with(" ") ? StartsWith(rest.substr(1), Reading::kScale) : 0;
+    if (scale > 0) out += rest.substr(0, scale + 1);
     return NumberPlace{std::move(out), start, end};
   }
   return std::nullopt;

@@ -25,34 +25,15 @@ constexpr size_t kMostWords = 24;
 using Words = std::vector<std::string>;
 
 std::optional<int64_t> Small(std::string_view word) {
-  static constexpr std::array<std::string_view, 20> kUnits = {
-      "zero",    "one",     "two",       "three",    "four",
-      "five",    "six",     "seven",     "eight",    "nine",
-      "ten",     "eleven",  "twelve",    "thirteen", "fourteen",
-      "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"};
-  for (size_t i = 0; i < kUnits.size(); ++i) {
-    if (kUnits[i] == word) return static_cast<int64_t>(i);
-  }
-  return std::nullopt;
+  return NumberMeant(word, Reading::kNumeral);
 }
 
 std::optional<int64_t> Tens(std::string_view word) {
-  static constexpr std::array<std::string_view, 8> kTens = {
-      "twenty", "thirty",  "forty",  "fifty",
-      "sixty",  "seventy", "eighty", "ninety"};
-  for (size_t i = 0; i < kTens.size(); ++i) {
-    if (kTens[i] == word) return static_cast<int64_t>(10 * (i + 2));
-  }
-  return std::nullopt;
+  return NumberMeant(word, Reading::kTens);
 }
 
 std::optional<int64_t> Scale(std::string_view word) {
-  if (word == "dozen") return 12;
-  if (word == "thousand") return 1000;
-  if (word == "million") return 1000000;
-  if (word == "billion") return 1000000000;
-  if (word == "trillion") return 1000000000000;
-  return std::nullopt;
+  return NumberMeant(word, Reading::kScale);
 }
 
 // "three hundred and twenty one thousand five"
@@ -93,18 +74,9 @@ std::optional<int64_t> Whole(const Words& words) {
 
 // "half", "thirds", "quarters": the denominator.
 std::optional<int64_t> Denominator(std::string_view word) {
-  if (word == "half" || word == "halves") return 2;
-  if (word == "quarter" || word == "quarters") return 4;
-  static constexpr std::array<std::string_view, 10> kParts = {
-      "third",  "fourth", "fifth", "sixth",    "seventh",
-      "eighth", "ninth",  "tenth", "eleventh", "twelfth"};
-  if (word.ends_with("s")) word.remove_suffix(1);
-  for (size_t i = 0; i < kParts.size(); ++i) {
-    if (kParts[i] == word) return static_cast<int64_t>(i + 3);
-  }
-  if (word == "hundredth") return 100;
-  if (word == "thousandth") return 1000;
-  return std::nullopt;
+  if (const auto part = NumberMeant(word, Reading::kPart)) return part;
+  if (!word.ends_with("s")) return std::nullopt;
+  return NumberMeant(word.substr(0, word.size() - 1), Reading::kPart);
 }
 
 bool Decimal(std::string_view word) {
@@ -121,7 +93,7 @@ std::string NumberInWords(std::string_view folded) {
                                ' ', absl::SkipEmpty());
   if (words.empty() || words.size() > kMostWords) return {};
   std::string sign;
-  if (words.size() > 1 && (words[0] == "minus" || words[0] == "negative")) {
+  if (words.size() > 1 && IsPhrase(words[0], Reading::kNegative)) {
     sign = "-";
     words.erase(words.begin());
     // "negative 5"
@@ -180,13 +152,12 @@ std::string PlaceInWords(std::string_view folded) {
   const size_t end = folded.find_first_not_of("0123456789");
   if (end != 0 && end != std::string_view::npos) {
     const std::string_view ending = folded.substr(end);
-    if (ending != "st" && ending != "nd" && ending != "rd" && ending != "th") {
-      return {};
-    }
+    if (!IsPhrase(ending, Reading::kOrdinal)) return {};
     return "place " + std::string(folded.substr(0, end));
   }
-  if (folded == "first") return "place 1";
-  if (folded == "second") return "place 2";
+  if (const auto place = NumberMeant(folded, Reading::kPlace)) {
+    return absl::StrCat("place ", *place);
+  }
   const auto part = folded.ends_with("s") || folded == "quarter"
                         ? std::nullopt
                         : Denominator(folded);
@@ -210,7 +181,7 @@ std::string NumberWordIn(std::string_view folded) {
   std::string lead;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
-    if (Small(word) || Tens(word) || Scale(word) || word == "hundred") {
+    if (Small(word) || Tens(word) || Scale(word)) {
       // "at most seven"
       if (run.empty() && StanceBeside(lead, {}) != Stance::kStates) return {};
       run.push_back(word);
@@ -259,13 +230,9 @@ std::string BetweenInWords(std::string_view folded) {
 
 // "closed interval from -1 to 1" as "[-1, 1]"; else empty.
 std::string IntervalInWords(std::string_view folded) {
-  for (const auto& [words, open, close] :
-       {std::array<std::string_view, 3>{"closed interval from ", "[", "]"},
-        {"open interval from ", "(", ")"},
-        {"closed interval between ", "[", "]"},
-        {"open interval between ", "(", ")"}}) {
-    if (!folded.starts_with(words)) continue;
-    folded.remove_prefix(words.size());
+  for (const Phrase& words : Rows(Reading::kIntervalWords)) {
+    if (!folded.starts_with(words.pattern)) continue;
+    folded.remove_prefix(words.pattern.size());
     size_t joint = folded.find(" to "), length = 4;
     if (joint == std::string_view::npos) {
       joint = folded.find(" and ");
@@ -280,8 +247,9 @@ std::string IntervalInWords(std::string_view folded) {
         return {};
       }
     }
-    return absl::StrCat(std::string(open), std::string(from), ", ",
-                        std::string(to), std::string(close));
+    const std::string brackets(words.meaning);
+    return absl::StrCat(brackets.substr(0, 1), std::string(from), ", ",
+                        std::string(to), brackets.substr(1));
   }
   return {};
 }
@@ -303,28 +271,29 @@ std::string RangeInWords(std::string_view folded) {
   skip("set of");
   const bool all = skip("all");
   std::string sign;
-  for (const Phrase& kind : AllPhrases()) {
-    if (kind.reading != Reading::kSign || !skip(kind.pattern)) continue;
+  for (const Phrase& kind : Rows(Reading::kSign)) {
+    if (!skip(kind.pattern)) continue;
     sign = kind.meaning;
     break;
   }
-  const bool numbers = skip("real numbers") || skip("reals") ||
-                       skip("real number") || (all && skip("numbers"));
+  const auto skip_any = [&skip](Reading reading) {
+    const auto& phrases = Phrases(reading);
+    return std::any_of(phrases.begin(), phrases.end(), skip);
+  };
+  const bool numbers = skip_any(Reading::kReals) || (all && skip("numbers"));
   if (numbers && folded.empty()) return sign;
   if (!sign.empty()) return {};
   const bool named = skip("x");
   if (!numbers && !named) return {};
-  if (!skip("that are") && !skip("which are")) {
+  if (!skip_any(Reading::kThatAre)) {
     if (skip("such that") && !skip("x")) return {};
     skip("is");
   }
   if (const std::string between = BetweenInWords(folded); !between.empty()) {
     return between;
   }
-  for (const Phrase& relation : AllPhrases()) {
-    if (relation.reading != Reading::kRelation || !skip(relation.pattern)) {
-      continue;
-    }
+  for (const Phrase& relation : Rows(Reading::kRelation)) {
+    if (!skip(relation.pattern)) continue;
     if (folded.find_first_of("0123456789") == std::string_view::npos ||
         folded.find(' ') != std::string_view::npos) {
       return {};

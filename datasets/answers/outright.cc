@@ -117,9 +117,7 @@ size_t AnswerWord(std::string_view lower) {
     const std::string_view next = lower.substr(behind);
     const bool counted = plural && !next.starts_with(" are") &&
                          !next.starts_with(":") && !next.starts_with(" is");
-    const bool verb = next.starts_with(" question") ||
-                      next.starts_with(" a question") ||
-                      next.starts_with(" every question");
+    const bool verb = StartsWith(next, Reading::kQuestion) > 0;
     if (begins && ends && !counted && !verb) return at;
   }
   return kNone;
@@ -130,10 +128,8 @@ bool OfAnyAnswer(std::string_view before, std::string_view after) {
   before = WithoutMarks(before);
   if (const size_t blank = before.rfind(' '); blank != kNone) {
     const std::string_view front = before.substr(0, blank);
-    for (const std::string_view word : {" a", " each", " every", " per"}) {
-      if (front.ends_with(word)) {
-        return BeginsIn(TrimBlanks(after), Reading::kEquates) > 0;
-      }
+    if (EndsWith(front, Reading::kAny) > 0) {
+      return BeginsIn(TrimBlanks(after), Reading::kEquates) > 0;
     }
   }
   return false;
@@ -333,8 +329,7 @@ std::string DoubtBehind(const Around& of) {
     }
   }
   // "(1, 3) including 3"
-  if (of.interval && tail.find("not incl") == kNone &&
-      tail.find("n't incl") == kNone) {
+  if (of.interval && !Holds(tail, Reading::kExcludes)) {
     const std::string_view change = Mentioned(tail, Reading::kReopens);
     if (!change.empty() && !(of.closed && change.starts_with("incl"))) {
       return std::string(change);

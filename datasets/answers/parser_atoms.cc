@@ -6,6 +6,7 @@
 #include "datasets/answers/number_words.h"
 #include "datasets/answers/parser.h"
 #include "datasets/answers/parser_state.h"
+#include "datasets/answers/phrases.h"
 
 namespace espalier {
 namespace {
@@ -184,7 +185,7 @@ Expr Parser::ReadBased(const Expr& digits) {
   } else {
     const bool bracket = SkipSign("(");
     const std::string word = Take().text;
-    base = BaseNamed(word == "base" || word == "in base" ? Take().text : word);
+    base = BaseNamed(IsPhrase(word, Reading::kBase) ? Take().text : word);
     if (bracket && !Expect(")")) return nullptr;
   }
   if (base == 0 || !IsWhole(*digits)) return Fail("a base from 2 to 36");
@@ -196,7 +197,7 @@ bool Parser::BeginsBase() const {
   const size_t at = IsSign("(") ? 1 : 0;
   const Token& word = Peek(at);
   if (word.kind != TokenKind::kText) return false;
-  if (word.text == "base" || word.text == "in base") {
+  if (IsPhrase(word.text, Reading::kBase)) {
     return Peek(at + 1).kind == TokenKind::kNumber;
   }
   return word.text.starts_with("base ") && BaseNamed(word.text) != 0;
@@ -280,8 +281,7 @@ Expr Parser::ReadPostfix(Expr e) {
       // Row and column vectors have the same coordinates.
       at_ += IsSign("{", 1) ? 4 : 2;
     } else if (IsSign("^") && IsSign("{", 1) && IsSign("}", 3) &&
-               (Peek(2).text == "th" || Peek(2).text == "st" ||
-                Peek(2).text == "nd" || Peek(2).text == "rd")) {
+               IsPhrase(Peek(2).text, Reading::kOrdinal)) {
       at_ += 4;
     } else if (SkipSign("^")) {
       if (SkipSign("'") || SkipCommand("prime")) {

@@ -47,8 +47,9 @@ bool Parser::BeginsDenial() const {
   // "45 days after Saturday is Tuesday"
   for (size_t i = 0; i < 8 && Peek(i).kind == TokenKind::kText; ++i) {
     const std::string padded = (i > 0 ? " " : "") + Peek(i).text + " ";
-    for (const std::string_view verb : {" is ", " are ", " was ", " were "}) {
-      if (padded.find(verb) != std::string::npos) return true;
+    for (const std::string_view verb : Phrases(Reading::kIs)) {
+      const size_t at = padded.find(" " + std::string(verb) + " ");
+      if (at != std::string::npos) return true;
     }
   }
   std::string words;

@@ -36,7 +36,28 @@ constexpr std::string_view kReadingNames[] = {
     "unreal",       "narrows",      "changes",      "onlyIf",
     "rates",        "groups",       "tailDoubts",   "unclaims",
     "obtains",      "reopens",      "harmlessTail", "closed",
-    "unclaimsNext", "refers",       "worksOn",      "turnsBack"};
+    "unclaimsNext", "refers",       "worksOn",      "turnsBack",
+    "numeral",      "tens",         "scale",        "part",
+    "place",        "ordinal",      "negative",     "intervalWords",
+    "reals",        "thatAre",      "allExcept",    "because",
+    "yesNo",        "remainder",    "hours",        "minutes",
+    "unit",         "direction",    "measured",     "filler",
+    "power",        "powerBehind",  "notUnit",      "unitGoesOn",
+    "squareCubic",  "ofCounted",    "twoUnits",     "chance",
+    "atValue",      "morning",      "afternoon",    "halfOfDay",
+    "saysTime",     "base",         "noProduct",    "command",
+    "is",           "radian",       "every",        "integers",
+    "numbers",      "where",        "percent",      "given",
+    "conjunction",  "joint",        "option",       "wouldBe",
+    "guess",        "outcome",      "usual",        "article",
+    "statement",    "pointsBack",   "protests",     "theAnswer",
+    "mustBe",       "false",        "cutOff",       "toConclude",
+    "insteadOf",    "andMore",      "ourFinal",     "chanceThat",
+    "orMaybe",      "question",     "any",          "excludes",
+    "orElse",       "namely",       "so",           "cleft",
+    "relative",     "most",         "when",         "onAt",
+    "trueFalse",    "subject",      "notNone",      "ofThe",
+    "unknown",      "hadWere"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns
@@ -127,6 +148,36 @@ size_t BeginsIn(std::string_view text, Reading reading) {
     return text.starts_with(pattern) &&
            (text.size() == pattern.size() || !Letter(text[pattern.size()]));
   });
+}
+
+std::span<const Phrase> Rows(Reading reading) { return PhrasesOf(reading); }
+
+size_t StartsWith(std::string_view text, Reading reading) {
+  for (const Phrase& phrase : PhrasesOf(reading)) {
+    if (text.starts_with(phrase.pattern)) return phrase.pattern.size();
+  }
+  return 0;
+}
+
+size_t EndsWith(std::string_view text, Reading reading) {
+  for (const Phrase& phrase : PhrasesOf(reading)) {
+    if (text.ends_with(phrase.pattern)) return phrase.pattern.size();
+  }
+  return 0;
+}
+
+bool Holds(std::string_view text, Reading reading) {
+  const std::vector<Phrase>& phrases = PhrasesOf(reading);
+  return std::any_of(phrases.begin(), phrases.end(), [&](const Phrase& phrase) {
+    return text.find(phrase.pattern) != std::string_view::npos;
+  });
+}
+
+std::optional<int64_t> NumberMeant(std::string_view text, Reading reading) {
+  for (const Phrase& phrase : PhrasesOf(reading)) {
+    if (phrase.pattern == text) return std::stoll(std::string(phrase.meaning));
+  }
+  return std::nullopt;
 }
 
 std::span<const Phrase> AllPhrases() { return TheTable().phrases; }

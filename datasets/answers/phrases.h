@@ -1,16 +1,19 @@
-// The English phrases used to read answers, in one table of (pattern, reading):
-// to support another one, add a row to phrases.txt. Numerals and units have
-// their own tables (number_words.h, units.h).
+// The English words and phrases used to read answers, numerals and units
+// included, in one table of (pattern, reading): to support another one, add a
+// row to phrases.txt. Only symbols (units.cc), names of mathematics and LaTeX
+// commands, and the tags of thoughts (thoughts.cc) stand elsewhere.
 //
 //   EndsIn("so there are at most", Reading::kBounds)   // 7
 //   ReadAs("no real roots")                            // "\\emptyset"
 //
-// Patterns are in lower case; blanks at their ends are significant. Stateless:
-// thread-safe.
+// Patterns are in lower case, but for words that are commands; blanks at their
+// ends are significant. Stateless: thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_PHRASES_H_
 #define ESPALIER_DATASETS_ANSWERS_PHRASES_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -111,16 +114,101 @@ enum class Reading {
   kRefers,        // begins a later sentence about the answer
   kWorksOn,       // begins a later sentence that makes another value of it
   kTurnsBack,     // begins a later sentence that turns against the answer
+  // Of numerals and ranges; a number is the phrase's meaning:
+  kNumeral,        // a number below 20
+  kTens,           // a multiple of ten
+  kScale,          // multiplies the number in front
+  kPart,           // a denominator
+  kPlace,          // a place in an order that is no denominator
+  kOrdinal,        // ends a place in digits
+  kNegative,       // in front of a number: it is negative
+  kIntervalWords,  // in front of the ends of an interval: its brackets
+  kReals,          // all real numbers
+  kThatAre,        // behind those, in front of what restricts them
+  kAllExcept,      // all numbers but those that follow
+  // Each of one rule:
+  kBecause,      // in front of a reason, inside a sentence
+  kYesNo,        // a verdict and nothing else
+  kRemainder,    // between a quotient and its remainder
+  kHours,        // behind the hours of a duration
+  kMinutes,      // behind its minutes
+  kUnit,         // a unit: its size, and its base units with their powers
+  kDirection,    // behind a unit: its direction follows
+  kMeasured,     // behind a unit: what is measured
+  kFiller,       // says nothing between the words for what is counted
+  kPower,        // in front of a unit: its power
+  kPowerBehind,  // behind a unit: its power
+  kNotUnit,      // a word that is spelled like a unit
+  kUnitGoesOn,   // behind a unit or an amount: only a part of what is measured
+  kSquareCubic,  // in front of the name of a unit
+  kOfCounted,    // begins a clause that says more of what was counted
+  kTwoUnits,     // the name of two units
+  kChance,       // of a probability
+  kAtValue,    // in front of the value of a letter for which a statement holds
+  kMorning,    // behind a time: it is before noon
+  kAfternoon,  // or behind noon
+  kHalfOfDay,  // ends a time, as written
+  kSaysTime,   // ends a time, letters only
+  kBase,       // in front of the base of digits
+  kNoProduct,  // two letters that are a word even between signs
+  kCommand,    // a word for a sign of a formula: its command
+  kIs,         // says that something holds of a thing
+  kRadian,     // of an angle in plain numbers
+  kEvery,      // behind "for": holds for each value of a letter
+  kIntegers,   // the values of a letter: integers
+  kNumbers,    // the values of a letter: any number
+  kWhere,      // begins what says the values of a letter
+  kPercent,    // behind a number: percent
+  kGiven,      // in front of a formula that is not yet the answer
+  kConjunction,  // joins two answers
+  kJoint,        // between two formulas: both are answers
+  kOption,       // in front of the letter of a choice
+  kWouldBe,      // supposes what follows
+  kGuess,        // what somebody said
+  kOutcome,      // what somebody found
+  kUsual,        // of a mistake: many make it
+  kArticle,      // in front of a noun
+  kStatement,    // may be judged right or wrong
+  kPointsBack,   // begins a statement about the box in front
+  kProtests,     // begins an objection
+  kTheAnswer,    // names the answer in front
+  kMustBe,       // in front of what is said of it
+  kFalse,        // says that it is wrong
+  kCutOff,       // at the end: more was to follow
+  kToConclude,   // begins a last sentence
+  kInsteadOf,    // in front of a number that is not the answer
+  kAndMore,      // behind an answer: a statement that leaves it as it is
+  kOurFinal,     // in front of "answer": which one
+  kChanceThat,   // of a probability: what follows is not the answer
+  kOrMaybe,      // in front of another number that may be the answer
+  kQuestion,     // behind "answer", which is a verb there
+  kAny,          // in front of "answer": any of several
+  kExcludes,     // an end of an interval does not belong to it
+  kOrElse,       // in front of another choice
+  kNamely,       // in front of an answer: changes nothing
+  kSo,           // begins a clause that concludes
+  kCleft,        // in front of the one who is meant
+  kRelative,     // a relative pronoun
+  kMost,         // a superlative that does not end in "est"
+  kWhen,         // in front of a day, a time or a place
+  kOnAt,         // the same inside a sentence
+  kTrueFalse,    // a truth value
+  kSubject,      // begins a short sentence whose last word is the answer
+  kNotNone,      // denies, but not by saying that there is none
+  kOfThe,        // in front of the unknown
+  kUnknown,      // the unknown
+  kHadWere,      // begins a condition that does not hold
 };
 
 struct Phrase {
   std::string_view pattern;
   Reading reading;
-  // The meaning, for kMeans, kRelation and kSign.
+  // What it stands for: a command, a relation, a number, a unit.
   std::string_view meaning = {};
 };
 
 std::span<const Phrase> AllPhrases();
+std::span<const Phrase> Rows(Reading reading);
 const std::vector<std::string_view>& Phrases(Reading reading);
 
 // The meaning of a whole text, "\\emptyset" or other words; empty if it is no
@@ -132,6 +220,15 @@ std::string_view ReadAs(std::string_view folded);
 size_t EndsIn(std::string_view text, Reading reading);
 size_t BeginsIn(std::string_view text, Reading reading);
 bool IsPhrase(std::string_view text, Reading reading);
+
+// Without regard to words: the length of the first phrase of this reading that
+// `text` begins with, or ends in; 0 if none. Whether one occurs in it.
+size_t StartsWith(std::string_view text, Reading reading);
+size_t EndsWith(std::string_view text, Reading reading);
+bool Holds(std::string_view text, Reading reading);
+
+// The number that a whole text means: 20 for "twenty" as kTens.
+std::optional<int64_t> NumberMeant(std::string_view text, Reading reading);
 
 }  // namespace espalier
 

@@ -247,7 +247,7 @@ std::optional<std::string> PlainFormula(std::string_view text) {
 size_t TimeStart(std::string_view text) {
   const std::string lower = Lower(text);
   std::string_view rest = lower;
-  for (const std::string_view half : {"a.m", "p.m", "am", "pm"}) {
+  for (const std::string_view half : Phrases(Reading::kHalfOfDay)) {
     if (!rest.ends_with(half)) continue;
     rest = TrimBlanks(rest.substr(0, rest.size() - half.size()));
     break;

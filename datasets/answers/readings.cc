@@ -48,16 +48,14 @@ bool NamesNoNumber(std::string_view folded) {
     }
   }
   // "No, because 7 is odd."
-  if ((folded.starts_with("yes ") || folded.starts_with("no ")) &&
-      (folded.find(" because ") != std::string_view::npos ||
-       folded.find(" since ") != std::string_view::npos)) {
+  if (BeginsIn(folded, Reading::kYesNo) > 0 &&
+      Holds(folded, Reading::kBecause)) {
     return true;
   }
   if (!RangeInWords(folded).empty() || !NumberInWords(folded).empty()) {
     return true;
   }
-  return folded.starts_with("all real numbers except") ||
-         folded.starts_with("all reals except");
+  return StartsWith(folded, Reading::kAllExcept) > 0;
 }
 
 // "7 R 3", "7 remainder 3": "7 remainder 3"; else empty.
@@ -70,7 +68,7 @@ std::string WithRemainder(std::string_view text) {
   const size_t first = folded.find_first_not_of("0123456789");
   if (first == 0 || first == std::string::npos) return {};
   const std::string_view rest = std::string_view(folded).substr(first);
-  for (const std::string_view word : {" r ", " remainder ", " r", "r"}) {
+  for (const std::string_view word : Phrases(Reading::kRemainder)) {
     if (!rest.starts_with(word)) continue;
     const std::string_view left = rest.substr(word.size());
     if (left.empty() ||
@@ -137,12 +135,9 @@ std::string HoursAndMinutes(std::string_view text) {
     at = std::max(end, at + 1);
     if (end < lower.size() && lower[end] != ' ') at = end;
   }
-  const auto among = [&parts](size_t i,
-                              std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), parts[i]) != words.end();
-  };
   if (parts.size() != 4 || !Digit(parts[0][0]) || !Digit(parts[2][0]) ||
-      !among(1, {"h", "hr", "hrs"}) || !among(3, {"m", "min", "mins"})) {
+      !IsPhrase(parts[1], Reading::kHours) ||
+      !IsPhrase(parts[3], Reading::kMinutes)) {
     return {};
   }
   return absl::StrCat(parts[0], " hours ", parts[2], " minutes");

@@ -10,10 +10,6 @@
 namespace espalier {
 namespace {
 
-bool Has(const std::string& text, std::string_view word) {
-  return text.find(word) != std::string::npos;
-}
-
 // The range of a letter according to the tokens from `from` on.
 enum class Range { kNone, kAnything, kIntegers };
 
@@ -22,7 +18,7 @@ Range RangeSaid(const std::vector<Token>& tokens, size_t from) {
   const std::string second =
       from + 1 < tokens.size() ? tokens[from + 1].text : std::string();
   Range out = Range::kNone;
-  for (const std::string_view all : {"all", "any", "every", "each"}) {
+  for (const std::string_view all : Phrases(Reading::kEvery)) {
     if (first == "for " + std::string(all) ||
         (first == "for" && second.starts_with(all))) {
       out = Range::kAnything;
@@ -31,11 +27,8 @@ Range RangeSaid(const std::vector<Token>& tokens, size_t from) {
   for (size_t k = from; k < tokens.size(); ++k) {
     const std::string& text = tokens[k].text;
     if (tokens[k].kind == TokenKind::kText) {
-      if (Has(text, "integer") || Has(text, "natural number") ||
-          Has(text, "whole number")) {
-        return Range::kIntegers;
-      }
-      if (Has(text, "constant") || Has(text, "real")) out = Range::kAnything;
+      if (Holds(text, Reading::kIntegers)) return Range::kIntegers;
+      if (Holds(text, Reading::kNumbers)) out = Range::kAnything;
     }
     if (text != "mathbb" || k + 2 >= tokens.size()) continue;
     const std::string& set = tokens[k + 2].text;
@@ -48,15 +41,18 @@ Range RangeSaid(const std::vector<Token>& tokens, size_t from) {
 // "..., where k is an integer" becomes "..., k \\in \\mathbb{Z}"; ranges of
 // other letters are dropped.
 void DropRange(std::vector<Token>& tokens) {
-  const auto starts = [&tokens](size_t at, std::string_view word) {
-    const std::string& text = tokens[at].text;
-    return tokens[at].kind == TokenKind::kText && text.starts_with(word) &&
+  const auto starts = [](const std::string& text, std::string_view word) {
+    return text.starts_with(word) &&
            (text.size() == word.size() || text[word.size()] == ' ');
   };
   for (size_t i = 1; i < tokens.size(); ++i) {
-    const bool lead = starts(i, "where") || starts(i, "for") ||
-                      starts(i, "with") || starts(i, "when");
-    const bool is = starts(i, "is") && i >= 2 &&
+    if (tokens[i].kind != TokenKind::kText) continue;
+    const std::string& text = tokens[i].text;
+    const auto& leads = Phrases(Reading::kWhere);
+    const bool lead =
+        std::any_of(leads.begin(), leads.end(),
+                    [&](std::string_view word) { return starts(text, word); });
+    const bool is = starts(text, "is") && i >= 2 &&
                     tokens[i - 1].kind == TokenKind::kLetter &&
                     tokens[i - 2].text == ",";
     if (!lead && !is) continue;

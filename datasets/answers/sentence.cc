@@ -51,19 +51,19 @@ std::string Plain(std::string_view text) {
 bool OrAnother(std::string_view behind) {
   behind.remove_prefix(
       std::min(behind.find_first_not_of(")*}"), behind.size()));
-  for (const std::string_view joint : {" or ", " and ", ", or ", "/", ", "}) {
-    if (!behind.starts_with(joint)) continue;
+  const auto choice_behind = [behind](std::string_view joint) {
+    if (!behind.starts_with(joint)) return false;
     std::string_view next = behind.substr(joint.size());
     while (next.starts_with("(") || next.starts_with("*")) {
       next.remove_prefix(1);
     }
-    if (!next.empty() && next[0] >= 'A' && next[0] <= 'J' &&
-        (next.size() == 1 || !Letter(next[1])) &&
-        !next.substr(1).starts_with(" ")) {
-      return true;
-    }
-  }
-  return false;
+    return !next.empty() && next[0] >= 'A' && next[0] <= 'J' &&
+           (next.size() == 1 || !Letter(next[1])) &&
+           !next.substr(1).starts_with(" ");
+  };
+  const auto& words = Phrases(Reading::kOrElse);
+  return std::any_of(words.begin(), words.end(), choice_behind) ||
+         choice_behind("/") || choice_behind(", ");
 }
 
 // "Yes. No.": whether a sentence of the text begins with another verdict.
@@ -83,8 +83,7 @@ bool OtherVerdict(std::string_view lower, std::string_view verdict) {
 // What a verb states, without introductory words and without the text that
 // continues behind a verdict: "either 2 or 5", "false: take $x = 0$".
 std::string_view WithoutLead(std::string_view said) {
-  for (const std::string_view word :
-       {"either ", "both ", "namely ", "simply ", "just ", "exactly "}) {
+  for (const std::string_view word : Phrases(Reading::kNamely)) {
     if (said.starts_with(word)) said.remove_prefix(word.size());
   }
   for (const std::string_view word : Phrases(Reading::kVerdict)) {
@@ -105,25 +104,21 @@ std::string SubjectNamed(std::string_view sentence) {
   const size_t comma = sentence.rfind(", ");
   std::string_view clause =
       comma == kNone ? sentence : sentence.substr(comma + 2);
-  for (const std::string_view word : {"so ", "Thus ", "Hence ", "So "}) {
-    if (clause.starts_with(word)) clause.remove_prefix(word.size());
-  }
+  clause.remove_prefix(StartsWith(Lower(clause.substr(0, 10)), Reading::kSo));
   const auto name_at = [](std::string_view text) {
     size_t end = 0;
     while (end < text.size() && Letter(text[end])) ++end;
     const bool name = end > 1 && text[0] >= 'A' && text[0] <= 'Z';
     return name ? text.substr(0, end) : std::string_view();
   };
-  for (const std::string_view cleft :
-       {"it is ", "It is ", "it's ", "it was "}) {
-    const size_t at = sentence.rfind(cleft);
+  const std::string plain = Lower(sentence);
+  for (const std::string_view cleft : Phrases(Reading::kCleft)) {
+    const size_t at = plain.rfind(cleft);
     if (at == kNone) continue;
     const std::string_view name = name_at(sentence.substr(at + cleft.size()));
     const std::string_view rest = sentence.substr(
         std::min(sentence.size(), at + cleft.size() + name.size()));
-    if (!name.empty() &&
-        (rest.starts_with(" who ") || rest.starts_with(" that ") ||
-         rest.starts_with(" which "))) {
+    if (!name.empty() && StartsWith(rest, Reading::kRelative) > 0) {
       return std::string(name);
     }
   }
@@ -139,8 +134,8 @@ std::string SubjectNamed(std::string_view sentence) {
   std::string_view what = std::string_view(rest).substr(verb + 1);
   if (what.starts_with("the ")) what.remove_prefix(4);
   const std::string_view word = what.substr(0, what.find(' '));
-  if ((word.size() > 4 && word.ends_with("est")) || word == "most" ||
-      word == "least") {
+  if ((word.size() > 4 && word.ends_with("est")) ||
+      IsPhrase(word, Reading::kMost)) {
     return std::string(name);
   }
   return {};
@@ -164,7 +159,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   if (sentence.size() > kLongest) return out;
   std::string lower = Lower(sentence);
   // "Since 3 + 4 = 7, yes, it is."
-  for (const std::string_view word : {"yes", "no"}) {
+  for (const std::string_view word : Phrases(Reading::kYesNo)) {
     for (const std::string_view joint : {", ", "; "}) {
       const std::string said = std::string(joint) + std::string(word);
       if (lower.find(said + ",") != kNone || lower.ends_with(said + ".")) {
@@ -213,7 +208,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     std::string said = Plain(WithoutLead(sentence.substr(behind)));
     const std::string folded = Lower(said);
     // "is on Saturday"
-    for (const std::string_view place : {"on ", "at ", "in "}) {
+    for (const std::string_view place : Phrases(Reading::kWhen)) {
       if (!said.starts_with(place)) continue;
       const std::string rest = Plain(std::string_view(said).substr(3));
       const bool day = place == "on " && !DateOf(rest).empty();
@@ -223,7 +218,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     }
     // "Statement 1 is true, statement 2 is false" states two things.
     const bool second =
-        (folded == "true" || folded == "false") && lower.find("true") < behind;
+        IsPhrase(folded, Reading::kTrueFalse) && lower.find("true") < behind;
     // "is blue, with 7 marbles"
     if (const size_t with = said.find(", with "); with != std::string::npos) {
       out.push_back(said.substr(0, with));
@@ -251,7 +246,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     out.push_back(std::move(name));
   }
   // "It was adopted on July 4, 1776.", "reaches it at 14:20"
-  for (const std::string_view place : {" on ", " at "}) {
+  for (const std::string_view place : Phrases(Reading::kOnAt)) {
     const size_t at = lower.rfind(place);
     if (at == kNone || !Affirms(sentence)) continue;
     std::string_view before = std::string_view(lower).substr(0, at);
@@ -285,8 +280,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   }
   // "The series converges."
   if (std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
-      (lower.starts_with("the ") || lower.starts_with("it ") ||
-       lower.starts_with("this ")) &&
+      StartsWith(lower, Reading::kSubject) > 0 &&
       !Mentions(lower, Reading::kDenies)) {
     std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));
     if (word.size() > 2 && std::all_of(word.begin(), word.end(), Letter)) {

@@ -75,7 +75,7 @@ std::string WithoutHarmless(std::string text) {
 // Without the "not" of "those who have not voted", which says which ones are
 // meant. A direct denial, "that is not |", stays.
 std::string WithoutRelativeNot(std::string text) {
-  for (const std::string_view pronoun : {" that ", " who ", " which "}) {
+  for (const std::string_view pronoun : Phrases(Reading::kRelative)) {
     size_t at = 0;
     while ((at = text.find(pronoun, at)) != std::string::npos) {
       at += pronoun.size();
@@ -139,11 +139,7 @@ size_t RestatedNone(std::string_view lower) {
     const size_t at = lower.rfind(joint);
     if (at == kNone) continue;
     const std::string_view front = lower.substr(0, at);
-    bool other = false;
-    for (const std::string_view deny :
-         {"not ", "n't ", "never", "cannot", "false", "wrong", "incorrect"}) {
-      other |= front.find(deny) != kNone;
-    }
+    const bool other = Holds(front, Reading::kNotNone);
     if (!other && (start == kNone || at + joint.size() > start)) {
       start = at + joint.size();
     }
@@ -304,13 +300,11 @@ bool OfUnknown(std::string_view lower) {
   const size_t part = BeginsIn(lower, Reading::kModifies);
   if (part == 0) return false;
   lower = TrimBlanks(lower.substr(part));
-  for (const std::string_view word :
-       {"of ", "the ", "this ", "that ", "our "}) {
+  for (const std::string_view word : Phrases(Reading::kOfThe)) {
     if (lower.starts_with(word)) lower = TrimBlanks(lower.substr(word.size()));
   }
-  return (lower.size() == 1 && Letter(lower[0])) || lower == "it" ||
-         lower == "number" || lower == "answer" || lower == "unknown" ||
-         lower == "integer" || lower == "value";
+  return (lower.size() == 1 && Letter(lower[0])) ||
+         IsPhrase(lower, Reading::kUnknown);
 }
 
 bool Affirms(std::string_view text) {
@@ -367,10 +361,8 @@ std::string_view WithoutRejection(std::string_view text) {
   const bool left =
       !front.empty() && std::any_of(front.begin(), front.end(), Digit);
   // "Had she not lost any she would have 50."
-  const bool unreal =
-      (lower.starts_with("had ") || lower.starts_with("were ") ||
-       lower.starts_with("otherwise")) &&
-      lower.find(" would ") != kNone;
+  const bool unreal = StartsWith(lower, Reading::kHadWere) > 0 &&
+                      lower.find(" would ") != kNone;
   // It is not a remark if it is about something named before: "x = -1. The
   // candidate x = -1 is extraneous."
   size_t digit = lower.find_first_of("0123456789");

@@ -36,7 +36,7 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
     return at < text.size() && Digit(text[at]);
   };
   // "the 8th prime", "an 8-digit number"
-  for (const std::string_view end : {"th", "st", "nd", "rd"}) {
+  for (const std::string_view end : Phrases(Reading::kOrdinal)) {
     if (behind.starts_with(end) && (behind.size() < 3 || !Letter(behind[2]))) {
       return true;
     }
@@ -141,9 +141,7 @@ size_t MainPart(std::string_view lower) {
 // Start of a clause that says more about what was counted: "has 9 more than
 // Tim, | who has 8", "144 tiles, | which cost $2"; the size if there is none.
 size_t RelativeStart(std::string_view lower) {
-  for (const std::string_view pronoun :
-       {", which ", ", who ", ", whose ", ", each of which ", ", where ",
-        ", of which ", ", of whom ", ", including "}) {
+  for (const std::string_view pronoun : Phrases(Reading::kOfCounted)) {
     const size_t at = lower.find(pronoun);
     if (at == kNone || !LastNumberPlace(lower.substr(0, at))) continue;
     const std::string_view rest = lower.substr(at + pronoun.size());
@@ -375,7 +373,7 @@ Earlier EarlierNumber(std::string_view lead) {
 // "negative 5", "is minus 5": length in bytes of the words in front of a number
 // that make it negative; 0 if none, and for "10 minus 5".
 size_t NegativeWords(std::string_view lead, bool introduced) {
-  for (const std::string_view sign : {"negative", "minus"}) {
+  for (const std::string_view sign : Phrases(Reading::kNegative)) {
     if (!lead.ends_with(sign)) continue;
     const std::string_view before =
         WithoutMarks(lead.substr(0, lead.size() - sign.size()));
@@ -408,11 +406,10 @@ std::string UnitInWords(std::string_view behind) {
     const std::string lower = Lower(word);
     return (word.size() >= 4 || lower == "km" || lower == "cm" ||
             lower == "mm" || lower == "kg" || lower == "mph") &&
-           !lower.starts_with("pound") && !lower.starts_with("degree") &&
-           lower != "second" && ReadUnit(" " + lower).known;
+           !IsPhrase(lower, Reading::kTwoUnits) && ReadUnit(" " + lower).known;
   };
   const bool power =
-      !words.empty() && (words[0] == "square" || words[0] == "cubic");
+      !words.empty() && IsPhrase(words[0], Reading::kSquareCubic);
   const size_t first = power ? 1 : 0;
   if (words.size() <= first || !sure(words[first])) return {};
   const std::string_view next =
@@ -434,11 +431,8 @@ std::string UnitInWords(std::string_view behind) {
     return std::string(behind.substr(
         0, static_cast<size_t>(last.data() - begin) + last.size()));
   }
-  for (const std::string_view part :
-       {"per", "a", "an", "each", "every", "and", "squared", "cubed"}) {
-    if (next == part) return {};
-  }
-  return std::string(whole);
+  return IsPhrase(next, Reading::kUnitGoesOn) ? std::string()
+                                              : std::string(whole);
 }
 
 // "takes 2 hours and | 30 minutes": start of the larger part of a quantity in
@@ -468,8 +462,7 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
   const std::string between = PlainLower(TrimBlanks(lead.substr(place->end)));
   // "The chance is 5 in 12."
   const std::string front = PlainLower(lead.substr(0, place->start));
-  const bool chance = front.find("chance") != std::string::npos ||
-                      front.find("probability") != std::string::npos;
+  const bool chance = Holds(front, Reading::kChance);
   if (chance && between == "in") return std::nullopt;
   // "takes 3 h to cover the 150 km"
   const size_t to = (" " + between).find(" to ");
@@ -693,7 +686,7 @@ size_t ConditionStart(std::string_view sentence) {
   const size_t equal = sentence.find('=');
   if (sentence.size() > kLongestLook || equal == kNone) return sentence.size();
   const std::string lower = PlainLower(sentence.substr(0, equal));
-  for (const std::string_view word : {" when ", " if ", " for ", " at "}) {
+  for (const std::string_view word : Phrases(Reading::kAtValue)) {
     const size_t at = lower.rfind(word);
     if (at == kNone) continue;
     // A condition names a single letter.

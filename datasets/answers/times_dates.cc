@@ -70,8 +70,7 @@ int MonthOf(std::string_view word) {
 // "25", "25th"
 int DayOf(std::string_view word) {
   const int day = TakeNumber(word, 2);
-  const bool ending = word.empty() || word == "st" || word == "nd" ||
-                      word == "rd" || word == "th";
+  const bool ending = word.empty() || IsPhrase(word, Reading::kOrdinal);
   return ending && day >= 1 && day <= 31 ? day : 0;
 }
 
@@ -109,10 +108,8 @@ std::string TimeOfDay(std::string_view text) {
   }
   skip_blanks();
   while (!rest.empty() && rest.back() == ' ') rest.remove_suffix(1);
-  const bool morning =
-      rest == "am" || rest == "a m" || rest == "in the morning";
-  if (morning || rest == "pm" || rest == "p m" || rest == "in the afternoon" ||
-      rest == "in the evening") {
+  const bool morning = IsPhrase(rest, Reading::kMorning);
+  if (morning || IsPhrase(rest, Reading::kAfternoon)) {
     if (hour < 1 || hour > 12) return {};
     return absl::StrFormat("%d:%02d", hour % 12 + (morning ? 0 : 12), minute);
   }

@@ -6,6 +6,7 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
 #include "datasets/answers/units.h"
 
 namespace espalier {
@@ -73,12 +74,6 @@ std::string_view FirstToken(std::string_view text) {
 }  // namespace
 
 std::string UnitBeside(std::string_view response, std::string_view number) {
-  // Grammatical words that are spelled like a unit.
-  static constexpr std::string_view kWords[] = {
-      "in", "a", "as", "at", "to", "an", "am", "pm", "us", "per", "or", "is"};
-  // Behind these the unit is only part of what is measured.
-  static constexpr std::string_view kGoOn[] = {
-      "a", "an", "each", "every", "and", "squared", "cubed", "per", "plus"};
   number = TrimBlanks(number);
   if (number.empty() || number.size() > kLongestNumber) return {};
   const size_t at = LastPlace(response, number);
@@ -88,29 +83,27 @@ std::string UnitBeside(std::string_view response, std::string_view number) {
       WithoutSigns(response.substr(end, kLongestUnit));
   const std::string_view first = FirstToken(rest);
   const bool money = IsMoney(response, at, end);
-  const auto among = [](std::string_view word, const auto& words) {
-    return std::find(std::begin(words), std::end(words), Lower(word)) !=
-           std::end(words);
+  const auto goes_on = [](std::string_view word) {
+    return IsPhrase(Lower(word), Reading::kUnitGoesOn);
   };
   if (money) {
-    const bool more = among(first, kGoOn) || rest.starts_with("/") ||
-                      first == "million" || first == "billion" ||
-                      first == "thousand";
+    const bool more = goes_on(first) || rest.starts_with("/") ||
+                      IsPhrase(first, Reading::kScale);
     return more ? std::string() : " dollars";
   }
-  if (first.empty() || among(first, kWords)) return {};
+  if (first.empty() || IsPhrase(Lower(first), Reading::kNotUnit)) return {};
   size_t length = first.size();
   const auto next = [&rest, &length] {
     const size_t blank = length < rest.size() && rest[length] == ' ' ? 1 : 0;
     return blank == 0 ? std::string_view()
                       : FirstToken(rest.substr(length + 1));
   };
-  if (first == "square" || first == "cubic") length += next().size() + 1;
+  if (IsPhrase(first, Reading::kSquareCubic)) length += next().size() + 1;
   if (next() == "per") {
     length += 4;
     length += next().size() + 1;
   }
-  if (length > rest.size() || among(next(), kGoOn)) return {};
+  if (length > rest.size() || goes_on(next())) return {};
   std::string unit = " " + std::string(rest.substr(0, length));
   // "cm$^2$", "cm\u00b2"
   for (const char power : {'2', '3'}) {

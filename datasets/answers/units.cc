@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
 
 namespace espalier {
 namespace {
@@ -32,116 +33,67 @@ constexpr std::string_view kOhm = "gram metre^2 second^-3 ampere^-2";
 constexpr std::string_view kFarad = "ampere^2 second^4 gram^-1 metre^-2";
 constexpr std::string_view kTesla = "gram second^-2 ampere^-1";
 
-// Spelling -> base unit and its multiple.
+// "254/10000 metre": a size and base units.
+Entry ReadEntry(std::string_view meaning) {
+  const size_t blank = meaning.find(' ');
+  const std::string size(meaning.substr(0, blank));
+  const size_t bar = size.find('/');
+  return {meaning.substr(blank + 1), std::stoll(size),
+          bar == std::string::npos ? 1 : std::stoll(size.substr(bar + 1))};
+}
+
+// Spelling -> base unit and its multiple: symbols in lower case, and the names
+// of the table of phrases.
 const std::unordered_map<std::string_view, Entry>& Table() {
-  static const auto* const kTable =
-      new std::unordered_map<std::string_view, Entry>{
-          {"m", {"metre"}},
-          {"meter", {"metre"}},
-          {"metre", {"metre"}},
-          {"cm", {"metre", 1, 100}},
-          {"centimeter", {"metre", 1, 100}},
-          {"centimetre", {"metre", 1, 100}},
-          {"mm", {"metre", 1, 1000}},
-          {"millimeter", {"metre", 1, 1000}},
-          {"dm", {"metre", 1, 10}},
-          {"millimetre", {"metre", 1, 1000}},
-          {"km", {"metre", 1000}},
-          {"kilometer", {"metre", 1000}},
-          {"kilometre", {"metre", 1000}},
-          {"inch", {"metre", 254, 10000}},
-          {"inche", {"metre", 254, 10000}},
-          {"in", {"metre", 254, 10000}},
-          {"foot", {"metre", 3048, 10000}},
-          {"feet", {"metre", 3048, 10000}},
-          {"ft", {"metre", 3048, 10000}},
-          {"yard", {"metre", 9144, 10000}},
-          {"yd", {"metre", 9144, 10000}},
-          {"mile", {"metre", 1609344, 1000}},
-          {"mi", {"metre", 1609344, 1000}},
-          {"s", {"second"}},
-          {"sec", {"second"}},
-          {"second", {"second"}},
-          {"min", {"second", 60}},
-          {"minute", {"second", 60}},
-          {"h", {"second", 3600}},
-          {"hr", {"second", 3600}},
-          {"hour", {"second", 3600}},
-          {"day", {"second", 86400}},
-          {"week", {"second", 604800}},
-          {"month", {"month"}},
-          {"year", {"month", 12}},
-          {"yr", {"month", 12}},
-          {"g", {"gram"}},
-          {"gram", {"gram"}},
-          {"kg", {"gram", 1000}},
-          {"kilogram", {"gram", 1000}},
-          {"mg", {"gram", 1, 1000}},
-          {"pound", {"pound"}},
-          {"lb", {"pound"}},
-          {"ounce", {"pound", 1, 16}},
-          {"oz", {"pound", 1, 16}},
-          {"ton", {"ton"}},
-          {"l", {"metre^3", 1, 1000}},
-          {"liter", {"metre^3", 1, 1000}},
-          {"litre", {"metre^3", 1, 1000}},
-          {"ml", {"metre^3", 1, 1000000}},
-          {"milliliter", {"metre^3", 1, 1000000}},
-          {"gallon", {"gallon"}},
-          {"quart", {"gallon", 1, 4}},
-          {"pint", {"gallon", 1, 8}},
-          {"cup", {"gallon", 1, 16}},
-          {"dollar", {"dollar"}},
-          {"usd", {"dollar"}},
-          {"buck", {"dollar"}},
-          {"cent", {"dollar", 1, 100}},
-          {"penny", {"dollar", 1, 100}},
-          {"euro", {"euro"}},
-          {"eur", {"euro"}},
-          {"gbp", {"sterling"}},
-          {"yen", {"yen"}},
-          {"rupee", {"rupee"}},
-          {"rs", {"rupee"}},
-          {"yuan", {"yuan"}},
-          {"peso", {"peso"}},
-          {"degree", {"degree"}},
-          {"deg", {"degree"}},
-          {"radian", {"radian"}},
-          {"rad", {"radian"}},
-          {"mph", {"mile/hour"}},
-          {"kph", {"km/hour"}},
-          {"hz", {"second^-1"}},
-          {"hertz", {"second^-1"}},
-          {"joule", {kJoule, 1000}},
-          {"watt", {kWatt, 1000}},
-          {"kw", {kWatt, 1000000}},
-          {"volt", {kVolt, 1000}},
-          {"ohm", {kOhm, 1000}},
-          {"newton", {kNewton, 1000}},
-          {"kn", {kNewton, 1000000}},
-          {"pascal", {kPascal, 1000}},
-          {"pa", {kPascal, 1000}},
-          {"kpa", {kPascal, 1000000}},
-          {"kj", {kJoule, 1000000}},
-          {"kwh", {kJoule, 3600000000}},
-          {"ampere", {"ampere"}},
-          {"amp", {"ampere"}},
-          {"ma", {"ampere", 1, 1000}},
-          {"coulomb", {"ampere second"}},
-          {"tesla", {kTesla, 1000}},
-          {"kelvin", {"kelvin"}},
-          {"celsius", {"celsius"}},
-          {"fahrenheit", {"fahrenheit"}},
-          {"omega", {kOhm, 1000}},
-          {"mole", {"mole"}},
-          {"mol", {"mole"}},
-          {"nm", {"metre", 1, 1000000000}},
-          {"ms", {"second", 1, 1000}},
-          {"unit", {"unit"}},
-          {"acre", {"acre"}},
-          {"atm", {kPascal, 101325000}},
-          {"atmosphere", {kPascal, 101325000}},
-          {"percentage", {"percent"}}};
+  static const auto* const kTable = [] {
+    auto* table = new std::unordered_map<std::string_view, Entry>{
+        {"m", {"metre"}},
+        {"cm", {"metre", 1, 100}},
+        {"mm", {"metre", 1, 1000}},
+        {"dm", {"metre", 1, 10}},
+        {"km", {"metre", 1000}},
+        {"in", {"metre", 254, 10000}},
+        {"ft", {"metre", 3048, 10000}},
+        {"yd", {"metre", 9144, 10000}},
+        {"mi", {"metre", 1609344, 1000}},
+        {"s", {"second"}},
+        {"sec", {"second"}},
+        {"min", {"second", 60}},
+        {"h", {"second", 3600}},
+        {"hr", {"second", 3600}},
+        {"yr", {"month", 12}},
+        {"g", {"gram"}},
+        {"kg", {"gram", 1000}},
+        {"mg", {"gram", 1, 1000}},
+        {"lb", {"pound"}},
+        {"oz", {"pound", 1, 16}},
+        {"l", {"metre^3", 1, 1000}},
+        {"ml", {"metre^3", 1, 1000000}},
+        {"usd", {"dollar"}},
+        {"eur", {"euro"}},
+        {"gbp", {"sterling"}},
+        {"rs", {"rupee"}},
+        {"deg", {"degree"}},
+        {"rad", {"radian"}},
+        {"mph", {"mile/hour"}},
+        {"kph", {"km/hour"}},
+        {"hz", {"second^-1"}},
+        {"kw", {kWatt, 1000000}},
+        {"kn", {kNewton, 1000000}},
+        {"pa", {kPascal, 1000}},
+        {"kpa", {kPascal, 1000000}},
+        {"kj", {kJoule, 1000000}},
+        {"kwh", {kJoule, 3600000000}},
+        {"ma", {"ampere", 1, 1000}},
+        {"mol", {"mole"}},
+        {"nm", {"metre", 1, 1000000000}},
+        {"ms", {"second", 1, 1000}},
+        {"atm", {kPascal, 101325000}}};
+    for (const Phrase& name : Rows(Reading::kUnit)) {
+      table->emplace(name.pattern, ReadEntry(name.meaning));
+    }
+    return table;
+  }();
   return *kTable;
 }
 
@@ -220,8 +172,6 @@ std::optional<Meaning> FindName(std::string_view word) {
   if (found == table.end() && word.size() > 2 && word.ends_with("s")) {
     found = table.find(word.substr(0, word.size() - 1));
   }
-  if (found == table.end() && word == "cents") found = table.find("cent");
-  if (found == table.end() && word == "pennies") found = table.find("penny");
   if (found == table.end()) return std::nullopt;
   return Meaning{found->second.base,
                  BigRational(found->second.num, found->second.den)};
@@ -241,14 +191,7 @@ std::optional<Meaning> Find(std::string_view word) {
 
 // "north", and the words that follow it.
 std::string DirectionFrom(const std::vector<std::string>& words, size_t at) {
-  static constexpr std::string_view kDirections[] = {
-      "due",       "north",     "south",     "east",      "west",
-      "northeast", "northwest", "southeast", "southwest", "upward",
-      "down",      "downward",  "upwards",   "downwards"};
-  if (std::find(std::begin(kDirections), std::end(kDirections),
-                Lower(words[at])) == std::end(kDirections)) {
-    return {};
-  }
+  if (!IsPhrase(Lower(words[at]), Reading::kDirection)) return {};
   std::string out;
   for (; at < words.size(); ++at) {
     const std::string word = Lower(words[at]);
@@ -291,18 +234,13 @@ std::vector<std::string> Words(std::string_view text) {
 
 // Whether `word`, behind a unit and the word `before`, begins a remark.
 bool Remark(std::string_view before, std::string_view word) {
-  if (before == "per") return true;
-  static constexpr std::string_view kRemarks[] = {
-      "of",  "each", "in",    "for",  "long",  "tall", "away",  "wide",
-      "old", "high", "apart", "more", "total", "left", "every", "altogether"};
-  return std::find(std::begin(kRemarks), std::end(kRemarks), word) !=
-         std::end(kRemarks);
+  return before == "per" || IsPhrase(word, Reading::kMeasured);
 }
 
 std::string WithoutArticles(const std::vector<std::string>& words) {
   std::string out;
   for (const std::string& word : words) {
-    if (word == "the" || word == "of" || word == "a" || word == "an") continue;
+    if (IsPhrase(word, Reading::kFiller)) continue;
     if (!out.empty()) out += ' ';
     const std::string lower = Lower(word);
     std::string_view stem = lower;
@@ -346,12 +284,8 @@ Unit ReadUnit(std::string_view text) {
       sign = -1;
       continue;
     }
-    if (lower == "square" || lower == "sq" || lower == "squared") {
-      next_power = 2;
-      continue;
-    }
-    if (lower == "cubic" || lower == "cu") {
-      next_power = 3;
+    if (const auto raised = NumberMeant(lower, Reading::kPower)) {
+      next_power = static_cast<int>(*raised);
       continue;
     }
     const std::optional<Meaning> unit = Find(word);
@@ -372,12 +306,12 @@ Unit ReadUnit(std::string_view text) {
     } else if (above == "-1" || above == "-2" || above == "-3") {
       power = -(above[1] - '0');
       i += 2;
-    } else if (i + 1 < words.size() && words[i + 1] == "squared") {
-      power = 2;
-      ++i;
-    } else if (i + 1 < words.size() && words[i + 1] == "cubed") {
-      power = 3;
-      ++i;
+    } else if (i + 1 < words.size()) {
+      if (const auto raised =
+              NumberMeant(words[i + 1], Reading::kPowerBehind)) {
+        power = static_cast<int>(*raised);
+        ++i;
+      }
     }
     next_power = 1;
     AddPowers(unit->base, sign * power, powers);
@@ -395,25 +329,16 @@ Unit ReadUnit(std::string_view text) {
 }
 
 BigRational TakeScale(std::string& text) {
-  static constexpr struct {
-    std::string_view word;
-    int64_t value;
-  } kScales[] = {{"hundred", 100},
-                 {"thousand", 1000},
-                 {"million", 1000000},
-                 {"billion", 1000000000},
-                 {"trillion", 1000000000000},
-                 {"dozen", 12}};
   BigRational out = 1;
-  for (const auto& scale : kScales) {
-    const size_t at = text.find(scale.word);
-    const size_t end = at + scale.word.size();
+  for (const std::string_view scale : Phrases(Reading::kScale)) {
+    const size_t at = text.find(scale);
+    const size_t end = at + scale.size();
     if (at == std::string::npos || (at > 0 && text[at - 1] != ' ') ||
         (end < text.size() && text[end] != ' ')) {
       continue;
     }
-    out = out * BigRational(scale.value);
-    text.erase(at, scale.word.size());
+    out = out * BigRational(*NumberMeant(scale, Reading::kScale));
+    text.erase(at, scale.size());
   }
   return out;
 }

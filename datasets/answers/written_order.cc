@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datasets/answers/characters.h"
+#include "datasets/answers/phrases.h"
 
 namespace espalier {
 namespace {
@@ -127,10 +128,7 @@ bool SaysHalfOfDay(std::string_view text) {
       letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     }
   }
-  for (const std::string_view word : {"am", "pm", "noon", "midnight"}) {
-    if (letters.ends_with(word)) return true;
-  }
-  return false;
+  return EndsWith(letters, Reading::kSaysTime) > 0;
 }
 
 }  // namespace
