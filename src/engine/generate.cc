@@ -29,6 +29,7 @@
 #include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/search_json.h"
+#include "src/engine/search_round.h"
 #include "src/engine/verdict_reader.h"
 #include "src/engine/verifier_reward.h"
 #include "src/trace/replay.h"
@@ -107,75 +108,53 @@ void Count(const SearchRow& row, GenerateTotals& totals) {
   totals.solved += *row.correct;
 }
 
-// One round: the searches of one seed over all problems.
-class Round {
+// The rounds of a run in a database.
+class Rounds {
  public:
-  Round(Engine& engine, RunDb& db, int64_t run_id, const ProblemSet& set,
-        const Task& task, const Verifier& verifier,
-        const GenerateOptions& options, const GenerateHooks& hooks,
-        GenerateTotals& totals)
+  Rounds(Engine& engine, RunDb& db, int64_t run_id, const ProblemSet& set,
+         const Task& task, const Verifier& verifier,
+         const GenerateOptions& options, const GenerateHooks& hooks,
+         GenerateTotals& totals)
       : db_(db),
+        run_id_(run_id),
         set_(set),
         task_(task),
         options_(options),
         hooks_(hooks),
         totals_(totals),
         engine_(engine),
-        verifier_(verifier),
-        recorder_(db, run_id,
-                  [this](size_t i, std::string_view r) -> std::optional<bool> {
-                    const std::optional<Verdict> verdict = Grade(i, r);
-                    // A response that nobody can judge gets no label.
-                    if (!verdict || verdict->undecided) return std::nullopt;
-                    return verdict->correct;
-                  }) {}
+        verifier_(verifier) {}
 
+  // The searches of `seed` over all problems that have none yet.
   absl::Status Run(uint64_t seed) {
-    std::vector<Problem> problems;
+    std::vector<const GradedProblem*> pending;
+    std::vector<int64_t> searches;  // of pending
     for (const GradedProblem& graded : set_.problems) {
       ESP_ASSIGN_OR_RETURN(const int64_t problem_id,
                            db_.AddProblem(graded, set_.name, set_.task));
-      pending_.push_back(&graded);
       ESP_ASSIGN_OR_RETURN(const SearchRow row,
-                           recorder_.Add(problem_id, seed));
+                           db_.BeginSearch(run_id_, problem_id, seed));
       ESP_ASSIGN_OR_RETURN(const bool over, IsOver(row, problem_id));
-      if (over) {
-        recorder_.Forget();
-        pending_.pop_back();
-        continue;
-      }
-      problems.push_back(graded.problem);
+      if (over) continue;
+      pending.push_back(&graded);
+      searches.push_back(row.search_id);
+    }
+    SearchRound round(engine_, task_, verifier_, options_, std::move(pending));
+    RunRecorder recorder(db_, round.grade());
+    for (size_t i = 0; i < searches.size(); ++i) {
+      ESP_ASSIGN_OR_RETURN(const std::vector<std::string> responses,
+                           db_.Responses(searches[i]));
+      ESP_RETURN_IF_ERROR(recorder.Begin(i, searches[i], responses));
     }
     ESP_RETURN_IF_ERROR(db_.Commit());
-    SearchOptions search = options_.search;
-    search.seed = seed;
-    std::optional<VerifierReward> reward;
-    if (options_.verifier_reward) {
-      ESP_ASSIGN_OR_RETURN(reward, VerifierReward::Create(verifier_));
-    }
-    const RunHooks run_hooks{
-        .verifier = verifier_.ForSearch(),
-        .reward = reward ? &*reward : nullptr,
-        .stop = hooks_.stop,
-        .recorder = &recorder_,
-        .grade = [this](size_t i, std::string_view r) -> std::optional<bool> {
-          const std::optional<Verdict> verdict = Grade(i, r);
-          if (!verdict) return std::nullopt;
-          return verdict->correct;
-        },
-        .background_checks = verifier_.slow()};
-    return engine_.SolveAll(
-        problems, task_, search, run_hooks,
-        [&](size_t i, const SearchResult& result) { Done(i, result); });
+    return round.Run(seed, recorder, hooks_.stop,
+                     [&](size_t i, const SearchResult& result) {
+                       AddResult(recorder.correct(i), result, totals_);
+                       if (hooks_.progress) hooks_.progress(totals_);
+                     });
   }
 
  private:
-  std::optional<Verdict> Grade(size_t i, std::string_view response) const {
-    const GradedProblem& graded = *pending_[i];
-    if (!verifier_.CanCheck(graded.reference)) return std::nullopt;
-    return verifier_.Check(graded.problem, graded.reference, response);
-  }
-
   // True if the search has ended already or is answered by a solution now.
   absl::StatusOr<bool> IsOver(const SearchRow& row, int64_t problem_id) {
     if (row.state != SearchState::kRunning) {
@@ -192,20 +171,8 @@ class Round {
     return true;
   }
 
-  void Done(size_t i, const SearchResult& result) {
-    Count({.state =
-               result.status.ok() ? SearchState::kDone : SearchState::kFailed,
-           .correct = recorder_.correct(i),
-           .tokens = result.tokens},
-          totals_);
-    ++totals_.searched;
-    if (!result.status.ok() && totals_.first_error.empty()) {
-      totals_.first_error = std::string(result.status.message());
-    }
-    if (hooks_.progress) hooks_.progress(totals_);
-  }
-
   RunDb& db_;
+  const int64_t run_id_;
   const ProblemSet& set_;
   const Task& task_;
   const GenerateOptions& options_;
@@ -213,8 +180,6 @@ class Round {
   GenerateTotals& totals_;
   Engine& engine_;
   const Verifier& verifier_;
-  RunRecorder recorder_;
-  std::vector<const GradedProblem*> pending_;  // by index of the recorder
 };
 
 }  // namespace
@@ -439,6 +404,19 @@ absl::StatusOr<int64_t> OpenRun(RunDb& db, const RunInfo& info, bool resume) {
       "); give the same settings, or record to another file"));
 }
 
+void AddResult(std::optional<bool> correct, const SearchResult& result,
+               GenerateTotals& totals) {
+  Count(
+      {.state = result.status.ok() ? SearchState::kDone : SearchState::kFailed,
+       .correct = correct,
+       .tokens = result.tokens},
+      totals);
+  ++totals.searched;
+  if (!result.status.ok() && totals.first_error.empty()) {
+    totals.first_error = std::string(result.status.message());
+  }
+}
+
 absl::Status CheckGenerate(Engine& engine, const Task& task,
                            const Verifier& verifier,
                            const GenerateOptions& options) {
@@ -468,11 +446,11 @@ absl::StatusOr<GenerateTotals> Generate(Engine& engine, RunDb& db,
   totals.searches =
       static_cast<int64_t>(set.problems.size()) * options.searches;
   const auto stopped = [&] { return hooks.stop != nullptr && *hooks.stop; };
-  for (int i = 0; i < options.searches && !stopped(); ++i) {
-    Round round(engine, db, run_id, set, *put.task, verifier, options, hooks,
+  Rounds rounds(engine, db, run_id, set, *put.task, verifier, options, hooks,
                 totals);
+  for (int i = 0; i < options.searches && !stopped(); ++i) {
     ESP_RETURN_IF_ERROR(
-        round.Run(options.search.seed + static_cast<uint64_t>(i)));
+        rounds.Run(options.search.seed + static_cast<uint64_t>(i)));
   }
   totals.stopped = stopped() && totals.done < totals.searches;
   if (!totals.stopped) ESP_RETURN_IF_ERROR(db.FinishRun(run_id));

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -66,6 +67,10 @@ absl::StatusOr<GenerateOptions> OptionsOfRun(const RunInfo& info);
 // describes. FailedPrecondition names the settings in which the closest
 // recorded run differs.
 absl::StatusOr<int64_t> OpenRun(RunDb& db, const RunInfo& info, bool resume);
+
+// Counts a search that this call has ended.
+void AddResult(std::optional<bool> correct, const SearchResult& result,
+               GenerateTotals& totals);
 
 struct GenerateHooks {
   const std::atomic<bool>* stop = nullptr;  // stops; the run can be resumed

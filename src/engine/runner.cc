@@ -77,7 +77,7 @@ Runner::Runner(RunnerModels models, Executor& executor, int session_limit,
 absl::Status Runner::Run(const RunnerJob& job) {
   ESP_RETURN_IF_ERROR(CheckJob(job));
   job_ = std::shared_ptr<const RunnerJob>(std::shared_ptr<void>(), &job);
-  next_problem_ = 0;
+  begun_ = 0;
   const absl::Status status = RunAll();
   // Searches are left over only after an error, or a stop of a recorded run.
   for (auto& session : sessions_) {
@@ -130,7 +130,9 @@ absl::Status Runner::RunAll() {
 
 absl::Status Runner::Advance() {
   ResumeAll();
-  for (auto& session : sessions_) ESP_RETURN_IF_ERROR(Dispatch(*session));
+  for (auto& session : sessions_) {
+    if (!session->lost) ESP_RETURN_IF_ERROR(Dispatch(*session));
+  }
   ESP_RETURN_IF_ERROR(FinishDone());
   ReportProgress();
   return absl::OkStatus();
@@ -158,8 +160,11 @@ absl::Status Runner::StepModels() {
 absl::Status Runner::AdmitMore() {
   const RunnerJob& job = *job_;
   while (static_cast<int>(sessions_.size()) < session_limit_ &&
-         !StopRequested(job) && next_problem_ < job.problems.size()) {
-    const size_t index = next_problem_++;
+         !StopRequested(job)) {
+    ESP_ASSIGN_OR_RETURN(const std::optional<size_t> next, NextProblem());
+    if (!next) break;
+    ++begun_;
+    const size_t index = *next;
     auto session = NewSession(job_, index);
     const absl::Status status = OpenSequences(*session);
     if (status.ok()) {
@@ -174,6 +179,17 @@ absl::Status Runner::AdmitMore() {
     job.on_done(index, result);
   }
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::optional<size_t>> Runner::NextProblem() {
+  const size_t all = job_->problems.size();
+  SearchRecorder* recorder = job_->hooks->recorder;
+  if (recorder != nullptr) {
+    return recorder->Claim(
+        begun_, all, static_cast<size_t>(session_limit_) - sessions_.size());
+  }
+  if (begun_ == all) return std::nullopt;
+  return begun_;
 }
 
 std::unique_ptr<SearchSession> Runner::NewSession(
@@ -252,7 +268,7 @@ absl::Status Runner::OpenReader(SearchSession& session, std::string question) {
 void Runner::ResumeAll() {
   std::vector<SearchSession*> ready;
   for (auto& session : sessions_) {
-    if (session->has_news) ready.push_back(session.get());
+    if (session->has_news && !session->lost) ready.push_back(session.get());
   }
   executor_.ParallelFor(static_cast<int>(ready.size()), 1,
                         [&](int begin, int end) {
@@ -685,9 +701,13 @@ void Runner::EndStopped() {
   const double now = Clock::Real().Seconds();
   for (auto& session : sessions_) {
     // A stop falls between two deliveries, so that a replay can repeat it.
-    if (!session->begun()) continue;
+    if (!session->begun() || session->lost) continue;
     const RunnerJob& job = *session->job;
     SearchRecorder* recorder = job.hooks->recorder;
+    if (recorder != nullptr && recorder->Lost(session->index())) {
+      session->lost = true;
+      continue;
+    }
     // A recorded run leaves its searches to the run that resumes it.
     const bool stop = StopRequested(job) && recorder == nullptr;
     const double limit = job.options->max_seconds;
@@ -740,10 +760,11 @@ void Runner::ReportProgress() {
 absl::Status Runner::FinishDone() {
   absl::Status status;
   const auto finish = [&](std::unique_ptr<SearchSession>& session) {
-    if (!session->over() || !status.ok()) return false;
+    if (!(session->over() || session->lost) || !status.ok()) return false;
     const RunnerJob& job = *session->job;
     CancelRequests(*session);
     ReleaseRest(*session);
+    if (session->lost) return true;
     SearchResult result = session->Result();
     if (serving_ && result.steps.empty()) session->FillUnfinished(result);
     if (job.options->keep_tree) result.tree = session->TreeAsText();

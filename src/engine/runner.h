@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -105,6 +106,8 @@ class Runner {
   // One batch of every model, and what checks have answered.
   absl::Status StepModels();
   absl::Status AdmitMore();
+  // Index of the problem to search next, if any.
+  absl::StatusOr<std::optional<size_t>> NextProblem();
   std::unique_ptr<SearchSession> NewSession(
       std::shared_ptr<const RunnerJob> job, size_t index) const;
   absl::Status OpenSequences(SearchSession& session);
@@ -176,7 +179,7 @@ class Runner {
 
   std::shared_ptr<const RunnerJob> job_;  // of the current Run
   bool serving_ = false;
-  size_t next_problem_ = 0;
+  size_t begun_ = 0;  // problems of job_
   std::vector<std::unique_ptr<SearchSession>> sessions_;
   RequestId next_request_ = 1;
   absl::flat_hash_map<RequestId, PendingRequest> pending_;

@@ -86,6 +86,7 @@ class SearchSession {
   std::set<RequestId> in_flight;             // backend requests
   Speculation ahead;
   bool has_news = true;  // completions wait for Resume
+  bool lost = false;     // to another worker: it ends without a result
   double started = 0;    // seconds of the real clock
   double shown = -1;     // when it was last reported; -1: never
   int64_t prompt_tokens = 0;

@@ -19,18 +19,6 @@
 namespace espalier {
 namespace {
 
-const char* StateName(SearchState state) {
-  switch (state) {
-    case SearchState::kRunning:
-      return "running";
-    case SearchState::kDone:
-      return "done";
-    case SearchState::kFailed:
-      return "failed";
-  }
-  return "?";
-}
-
 SearchState StateOf(const std::string& name) {
   if (name == "done") return SearchState::kDone;
   return name == "failed" ? SearchState::kFailed : SearchState::kRunning;
@@ -330,10 +318,8 @@ absl::Status RunDb::AddResponse(int64_t search_id, uint64_t number,
   return s->Run();
 }
 
-absl::Status RunDb::FinishSearch(int64_t search_id, const SearchResult& result,
-                                 std::optional<bool> correct,
-                                 const StoredTree& tree,
-                                 absl::Span<const std::string> log) {
+absl::Status RunDb::FinishSearch(int64_t search_id,
+                                 const FinishedSearch& finished) {
   ESP_RETURN_IF_ERROR(BeginWriting());
   ESP_ASSIGN_OR_RETURN(
       Statement * s,
@@ -341,43 +327,60 @@ absl::Status RunDb::FinishSearch(int64_t search_id, const SearchResult& result,
                "stop_reason=?, error=?, tokens=?, prompt_tokens=?, "
                "reward_tokens=?, model_calls=?, simulations=?, nodes=?, "
                "seconds=?, stage=?, verdict_tokens=? WHERE search_id=?"));
-  const bool ok = result.status.ok();
-  s->BindText(1, StateName(ok ? SearchState::kDone : SearchState::kFailed));
-  if (result.answer.empty()) {
+  s->BindText(1, SearchStateName(finished.state));
+  if (finished.answer.empty()) {
     s->BindNull(2);
   } else {
-    s->BindText(2, result.answer);
+    s->BindText(2, finished.answer);
   }
-  BindBool(*s, 3, correct);
-  s->BindReal(4, result.score);
-  s->BindText(5, result.stop_reason);
-  if (ok) {
-    s->BindNull(6);
+  BindBool(*s, 3, finished.correct);
+  s->BindReal(4, finished.score);
+  s->BindText(5, finished.stop_reason);
+  if (finished.state == SearchState::kFailed) {
+    s->BindText(6, finished.error);
   } else {
-    s->BindText(6, std::string(result.status.message()));
+    s->BindNull(6);
   }
-  s->BindInt(7, result.tokens);
-  s->BindInt(8, result.prompt_tokens);
-  s->BindInt(9, result.reward_tokens);
-  s->BindInt(10, result.model_calls);
-  s->BindInt(11, result.simulations);
-  s->BindInt(12, result.nodes);
-  s->BindReal(13, result.seconds);
-  s->BindText(14, std::string(AnswerStageName(result.stage)));
-  s->BindInt(15, result.verdict_tokens);
+  s->BindInt(7, finished.tokens);
+  s->BindInt(8, finished.prompt_tokens);
+  s->BindInt(9, finished.reward_tokens);
+  s->BindInt(10, finished.model_calls);
+  s->BindInt(11, finished.simulations);
+  s->BindInt(12, finished.nodes);
+  s->BindReal(13, finished.seconds);
+  s->BindText(14, finished.stage);
+  s->BindInt(15, finished.verdict_tokens);
   s->BindInt(16, search_id);
   ESP_RETURN_IF_ERROR(s->Run());
-  ESP_ASSIGN_OR_RETURN(const std::string tree_bytes,
-                       Compress(EncodeTree(tree)));
-  ESP_ASSIGN_OR_RETURN(const std::string log_bytes, Compress(EncodeLog(log)));
-  ESP_ASSIGN_OR_RETURN(
-      Statement * add,
-      Prepared("INSERT INTO trees(search_id, tree, log) VALUES (?,?,?)"));
-  add->BindInt(1, search_id);
-  add->BindBlob(2, tree_bytes);
-  add->BindBlob(3, log_bytes);
-  ESP_RETURN_IF_ERROR(add->Run());
+  ESP_RETURN_IF_ERROR(AddTree(search_id, finished));
+  for (const Solution& solution : finished.solutions) {
+    ESP_RETURN_IF_ERROR(AddSolutionOf(search_id, solution));
+  }
   return DropResponses(search_id);
+}
+
+absl::Status RunDb::AddTree(int64_t search_id, const FinishedSearch& finished) {
+  if (finished.tree.empty()) return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(
+      Statement * s,
+      Prepared("INSERT INTO trees(search_id, tree, log) VALUES (?,?,?)"));
+  s->BindInt(1, search_id);
+  s->BindBlob(2, finished.tree);
+  s->BindBlob(3, finished.log);
+  return s->Run();
+}
+
+absl::Status RunDb::AddSolutionOf(int64_t search_id, const Solution& solution) {
+  ESP_ASSIGN_OR_RETURN(
+      Statement * s,
+      Prepared("INSERT OR IGNORE INTO solutions(problem_id, response, logprob, "
+               "tokens, run_id) SELECT problem_id, ?, ?, ?, run_id FROM "
+               "searches WHERE search_id=?"));
+  s->BindText(1, solution.response);
+  s->BindReal(2, solution.logprob);
+  s->BindInt(3, solution.tokens);
+  s->BindInt(4, search_id);
+  return s->Run();
 }
 
 absl::Status RunDb::DropResponses(int64_t search_id) {

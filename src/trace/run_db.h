@@ -19,7 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "espalier/problem.h"
-#include "espalier/search_result.h"
+#include "src/trace/search_store.h"
 #include "src/trace/sqlite.h"
 #include "src/trace/stored_tree.h"
 
@@ -46,8 +46,6 @@ struct RunRow {
   std::string finished_at;  // "": not finished
 };
 
-enum class SearchState { kRunning, kDone, kFailed };
-
 struct SearchRow {
   int64_t search_id = 0;
   int64_t run_id = 0;
@@ -62,20 +60,14 @@ struct SearchRow {
   int64_t nodes = 0;
 };
 
-struct Solution {
-  std::string response;
-  double logprob = 0;
-  int64_t tokens = 0;
-};
-
 // A hash of what determines a run, in hexadecimal.
 std::string ConfigHash(const RunInfo& info);
 
-class RunDb {
+class RunDb : public SearchStore {
  public:
   static absl::StatusOr<std::unique_ptr<RunDb>> Open(const std::string& path,
                                                      Sqlite::Mode mode);
-  ~RunDb();
+  ~RunDb() override;
   RunDb(const RunDb&) = delete;
   RunDb& operator=(const RunDb&) = delete;
 
@@ -98,12 +90,9 @@ class RunDb {
   // Log entries of an unfinished search, in order of their requests.
   absl::StatusOr<std::vector<std::string>> Responses(int64_t search_id);
   absl::Status AddResponse(int64_t search_id, uint64_t number,
-                           std::string_view entry);
-  // Ends a search: stores its row, its tree and its log, and drops its
-  // responses.
-  absl::Status FinishSearch(int64_t search_id, const SearchResult& result,
-                            std::optional<bool> correct, const StoredTree& tree,
-                            absl::Span<const std::string> log);
+                           std::string_view entry) override;
+  absl::Status FinishSearch(int64_t search_id,
+                            const FinishedSearch& finished) override;
   // Ends a search with a solution found before; it has no tree.
   absl::Status FinishFromCache(int64_t search_id, const std::string& answer);
   absl::StatusOr<StoredTree> LoadTree(int64_t search_id);
@@ -124,7 +113,7 @@ class RunDb {
   // Starts a transaction unless one is open; Commit ends it. Functions that
   // write call it themselves.
   absl::Status BeginWriting();
-  absl::Status Commit();
+  absl::Status Commit() override;
   Sqlite& sqlite() { return db_; }
 
  private:
@@ -133,6 +122,8 @@ class RunDb {
   // DataLoss if the path no longer names the file that is written, or the file
   // is shorter than it was.
   absl::Status CheckStillThere();
+  absl::Status AddTree(int64_t search_id, const FinishedSearch& finished);
+  absl::Status AddSolutionOf(int64_t search_id, const Solution& solution);
   absl::Status DropResponses(int64_t search_id);
   // The statement for `sql`, prepared once.
   absl::StatusOr<Statement*> Prepared(const char* sql);

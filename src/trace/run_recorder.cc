@@ -23,32 +23,36 @@ LogEntry TokensOf(uint64_t number, const std::vector<NodeId>& nodes,
   return entry;
 }
 
+Solution SolutionAt(const StoredTree& tree, size_t node) {
+  Solution solution{.response = tree.Response(node)};
+  for (const size_t i : tree.Path(node)) {
+    solution.logprob += static_cast<double>(tree.nodes[i].logprob);
+    solution.tokens += tree.nodes[i].num_tokens;
+  }
+  return solution;
+}
+
 }  // namespace
 
-absl::StatusOr<SearchRow> RunRecorder::Add(int64_t problem_id, uint64_t seed) {
-  ESP_ASSIGN_OR_RETURN(SearchRow row,
-                       db_.BeginSearch(run_id_, problem_id, seed));
-  Search search{.search_id = row.search_id, .problem_id = problem_id};
-  if (row.state == SearchState::kRunning) {
-    ESP_ASSIGN_OR_RETURN(const std::vector<std::string> entries,
-                         db_.Responses(row.search_id));
-    for (const std::string& bytes : entries) {
-      ESP_ASSIGN_OR_RETURN(LogEntry entry, DecodeEntry(bytes));
-      search.log[entry.number] = bytes;
-      if (entry.kind == RequestKind::kExpand) {
-        search.samples.push_back(
-            TokensOf(entry.number, entry.nodes, entry.completion));
-      }
-      search.recalled[entry.number] = std::move(entry);
+absl::Status RunRecorder::Begin(size_t index, int64_t search_id,
+                                absl::Span<const std::string> responses) {
+  Search search{.search_id = search_id};
+  for (const std::string& bytes : responses) {
+    ESP_ASSIGN_OR_RETURN(LogEntry entry, DecodeEntry(bytes));
+    search.log[entry.number] = bytes;
+    if (entry.kind == RequestKind::kExpand) {
+      search.samples.push_back(
+          TokensOf(entry.number, entry.nodes, entry.completion));
     }
+    search.recalled[entry.number] = std::move(entry);
   }
-  searches_.push_back(std::move(search));
-  return row;
+  searches_[index] = std::move(search);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::optional<SearchCompletion>> RunRecorder::Recall(
     size_t index, const SearchRequest& request) {
-  Search& search = searches_[index];
+  Search& search = searches_.at(index);
   const auto found = search.recalled.find(request.number);
   if (found == search.recalled.end()) return std::nullopt;
   LogEntry entry = std::move(found->second);
@@ -65,7 +69,7 @@ absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
                                  const SearchCompletion& completion) {
   // The next run retries requests that failed.
   if (!completion.status.ok()) return absl::OkStatus();
-  Search& search = searches_[index];
+  Search& search = searches_.at(index);
   std::string bytes = EncodeEntry({.number = request.number,
                                    .kind = request.kind,
                                    .fingerprint = Fingerprint(request),
@@ -75,7 +79,7 @@ absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
   // the next run resumes it from before the stop.
   if (search.stop.empty()) {
     ESP_RETURN_IF_ERROR(
-        db_.AddResponse(search.search_id, request.number, bytes));
+        store_.AddResponse(search.search_id, request.number, bytes));
   }
   search.log[request.number] = std::move(bytes);
   if (request.kind == RequestKind::kExpand) {
@@ -86,13 +90,13 @@ absl::Status RunRecorder::Append(size_t index, const SearchRequest& request,
 }
 
 void RunRecorder::Stop(size_t index, uint64_t number, std::string_view reason) {
-  searches_[index].stop =
+  searches_.at(index).stop =
       EncodeEntry({.number = number, .stop_reason = std::string(reason)});
 }
 
 absl::Status RunRecorder::Finish(size_t index, const Tree& tree,
                                  const SearchResult& result) {
-  Search& search = searches_[index];
+  Search& search = searches_.at(index);
   std::vector<NodeVerdict> verdicts(tree.size());
   for (NodeId id = 1; id < tree.size(); ++id) {
     if (!tree[id].terminal()) continue;
@@ -118,24 +122,14 @@ absl::Status RunRecorder::Finish(size_t index, const Tree& tree,
   if (!search.correct && result.status.ok() && grade_(index, "").has_value()) {
     search.correct = false;  // no answer, though answers are graded
   }
-  ESP_RETURN_IF_ERROR(db_.FinishSearch(search.search_id, result, search.correct,
-                                       stored, encoded));
+  ESP_ASSIGN_OR_RETURN(FinishedSearch finished,
+                       Finished(result, search.correct, stored, encoded));
   for (size_t i = 0; i < stored.nodes.size(); ++i) {
     if (stored.nodes[i].verdict == NodeVerdict::kCorrect) {
-      ESP_RETURN_IF_ERROR(KeepSolution(search, stored, i));
+      finished.solutions.push_back(SolutionAt(stored, i));
     }
   }
-  return absl::OkStatus();
-}
-
-absl::Status RunRecorder::KeepSolution(Search& search, const StoredTree& tree,
-                                       size_t node) {
-  Solution solution{.response = tree.Response(node)};
-  for (const size_t i : tree.Path(node)) {
-    solution.logprob += static_cast<double>(tree.nodes[i].logprob);
-    solution.tokens += tree.nodes[i].num_tokens;
-  }
-  return db_.AddSolution(search.problem_id, run_id_, solution);
+  return store_.FinishSearch(search.search_id, finished);
 }
 
 }  // namespace espalier

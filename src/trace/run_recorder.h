@@ -1,8 +1,8 @@
-// Records the searches of a run in a run database, and returns what an
-// interrupted run had recorded of them.
+// Records the searches of a run in a run database or a queue, and returns what
+// an interrupted run had recorded of them.
 //
-//   RunRecorder recorder(db, run_id, grade);
-//   for (const GradedProblem& p : problems) recorder.Add(problem_id, seed);
+//   RunRecorder recorder(db, grade);
+//   ESP_RETURN_IF_ERROR(recorder.Begin(0, search_id, responses));
 //   engine->SolveAll(questions, task, options, {.recorder = &recorder}, ...);
 //
 // Thread-compatible.
@@ -15,8 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "src/trace/run_db.h"
+#include "absl/types/span.h"
 #include "src/trace/search_recorder.h"
+#include "src/trace/search_store.h"
 
 namespace espalier {
 
@@ -27,15 +28,17 @@ class RunRecorder : public SearchRecorder {
   using Grade =
       std::function<std::optional<bool>(size_t index, std::string_view)>;
 
-  // `db` outlives the recorder. Correct responses are added to its solutions.
-  RunRecorder(RunDb& db, int64_t run_id, Grade grade)
-      : db_(db), run_id_(run_id), grade_(std::move(grade)) {}
+  // `store` outlives the recorder. Correct responses are added to its
+  // solutions.
+  RunRecorder(SearchStore& store, Grade grade)
+      : store_(store), grade_(std::move(grade)) {}
 
-  // The next search (index 0, 1, ...), started or resumed. Its row shows if it
-  // is already over; then it must not be run.
-  absl::StatusOr<SearchRow> Add(int64_t problem_id, uint64_t seed);
-  // Undoes the last Add: that search is over and gets no index.
-  void Forget() { searches_.pop_back(); }
+  // Search `index` of the run is `search_id` of the store, with the responses
+  // that were recorded before, if it was under way. Called before it is run.
+  absl::Status Begin(size_t index, int64_t search_id,
+                     absl::Span<const std::string> responses);
+  // Search `index` is no longer run here: what is known of it is freed.
+  void Leave(size_t index) { searches_.erase(index); }
 
   absl::StatusOr<std::optional<SearchCompletion>> Recall(
       size_t index, const SearchRequest& request) override;
@@ -44,17 +47,16 @@ class RunRecorder : public SearchRecorder {
   void Stop(size_t index, uint64_t number, std::string_view reason) override;
   absl::Status Finish(size_t index, const Tree& tree,
                       const SearchResult& result) override;
-  absl::Status Flush() override { return db_.Commit(); }
+  absl::Status Flush() override { return store_.Commit(); }
 
   // Verdict on the result of search `index` once it has finished.
   std::optional<bool> correct(size_t index) const {
-    return searches_[index].correct;
+    return searches_.at(index).correct;
   }
 
  private:
   struct Search {
     int64_t search_id = 0;
-    int64_t problem_id = 0;
     std::map<uint64_t, LogEntry>
         recalled;                         // by number; not requested again yet
     std::map<uint64_t, std::string> log;  // by number, encoded
@@ -62,13 +64,10 @@ class RunRecorder : public SearchRecorder {
     std::string stop;                     // encoded entry of a stop
     std::optional<bool> correct;
   };
-  absl::Status KeepSolution(Search& search, const StoredTree& tree,
-                            size_t node);
 
-  RunDb& db_;
-  const int64_t run_id_;
+  SearchStore& store_;
   const Grade grade_;
-  std::vector<Search> searches_;
+  std::map<size_t, Search> searches_;
 };
 
 }  // namespace espalier

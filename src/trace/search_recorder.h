@@ -4,7 +4,8 @@
 // The engine calls it on one thread: Recall for every request of a search;
 // Append if nothing was recalled and the request was answered; Finish once a
 // search has ended; and Flush after every round, before the models' next batch.
-// Stop marks a search that a time limit stops.
+// Stop marks a search that a time limit stops. Of a run that several workers
+// share, the recorder says which searches are this worker's: Claim and Lost.
 #ifndef ESPALIER_SRC_TRACE_SEARCH_RECORDER_H_
 #define ESPALIER_SRC_TRACE_SEARCH_RECORDER_H_
 
@@ -25,6 +26,18 @@ namespace espalier {
 class SearchRecorder {
  public:
   virtual ~SearchRecorder() = default;
+
+  // The problem of the run to search next, as an index that was not given
+  // before; nothing: none now. Asked after every round, with the number of
+  // problems begun so far, of all, and of searches that have room.
+  virtual absl::StatusOr<std::optional<size_t>> Claim(size_t begun, size_t all,
+                                                      size_t /*room*/) {
+    if (begun == all) return std::nullopt;
+    return begun;
+  }
+  // True if another worker has taken search `index` over: it ends without a
+  // result. Asked after every round.
+  virtual bool Lost(size_t /*index*/) { return false; }
 
   // The recorded completion of `request` of search `index` (its problem's index
   // in the run), or nothing. FailedPrecondition if the record belongs to

@@ -13,6 +13,7 @@
 #include "models/fake/scripted_backend.h"
 #include "src/engine/runner.h"
 #include "src/trace/replay.h"
+#include "src/trace/run_db.h"
 #include "src/trace/run_recorder.h"
 #include "tests/engine/every_method.h"
 
@@ -128,16 +129,17 @@ class RecordingTest : public testing::Test {
     const auto grade = [](size_t, std::string_view response) {
       return std::optional<bool>(response.find('7') != response.npos);
     };
-    RunRecorder recorder(**db, run, grade);
+    RunRecorder recorder(**db, grade);
     std::vector<Problem> pending;
     for (const Problem& problem : problems) {
       const int64_t id =
           (*db)->AddProblem({problem, {}}, "script", "script").value();
-      if (recorder.Add(id, 3)->state == SearchState::kRunning) {
-        pending.push_back(problem);
-      } else {
-        recorder.Forget();
-      }
+      const SearchRow row = (*db)->BeginSearch(run, id, 3).value();
+      if (row.state != SearchState::kRunning) continue;
+      const auto responses = (*db)->Responses(row.search_id).value();
+      EXPECT_TRUE(
+          recorder.Begin(pending.size(), row.search_id, responses).ok());
+      pending.push_back(problem);
     }
     EXPECT_TRUE((*db)->Commit().ok());
     std::atomic<bool> stop{false};

@@ -86,8 +86,9 @@ class TrainRunTest : public testing::Test {
     tree.Add(0, "= 8\n", NodeVerdict::kWrong);
     // One token per byte, unlike the tokenizer.
     for (int32_t& token : tree.tree.tokens) token %= 256;
-    EXPECT_TRUE(
-        db->FinishSearch(search.search_id, {}, true, tree.tree, {}).ok());
+    EXPECT_TRUE(db->FinishSearch(search.search_id,
+                                 Finished({}, true, tree.tree, {}).value())
+                    .ok());
     EXPECT_TRUE(db->Commit().ok());
     return tree;
   }
@@ -112,7 +113,9 @@ class TrainRunTest : public testing::Test {
           db->AddProblem(problem, "countdown:3", "countdown").value();
       const SearchRow search = db->BeginSearch(run, id, 0).value();
       EXPECT_TRUE(
-          db->FinishSearch(search.search_id, {}, true, trees[i].tree, {}).ok());
+          db->FinishSearch(search.search_id,
+                           Finished({}, true, trees[i].tree, {}).value())
+              .ok());
     }
     EXPECT_TRUE(db->Commit().ok());
     return Path(name);

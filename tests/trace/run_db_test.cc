@@ -73,7 +73,9 @@ int64_t Fill(RunDb& db) {
                       .tokens = 3,
                       .verdict_tokens = 11,
                       .nodes = 3};
-  EXPECT_TRUE(db.FinishSearch(search.search_id, result, true, stored, {}).ok());
+  EXPECT_TRUE(db.FinishSearch(search.search_id,
+                              Finished(result, true, stored, {}).value())
+                  .ok());
   EXPECT_TRUE(db.AddSolution(problem, run, {"6*7=42\n= 42", -0.5, 3}).ok());
   EXPECT_TRUE(db.Commit().ok());
   return search.search_id;

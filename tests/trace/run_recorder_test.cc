@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "src/trace/run_db.h"
 
 namespace espalier {
 namespace {
@@ -40,11 +41,12 @@ TEST(RunRecorderTest, FirstRequestsDrawGivesAStepsLogProbs) {
     const int64_t problem =
         db->AddProblem({{"set/1", "set", "What?"}, {"42", {}}}, "set", "qa")
             .value();
-    RunRecorder recorder(*db, run,
+    RunRecorder recorder(*db,
                          [](size_t, std::string_view) -> std::optional<bool> {
                            return std::nullopt;
                          });
-    const int64_t search = recorder.Add(problem, 1)->search_id;
+    const int64_t search = db->BeginSearch(run, problem, 1)->search_id;
+    ASSERT_TRUE(recorder.Begin(0, search, {}).ok());
     for (const uint64_t number :
          in_order ? std::vector<uint64_t>{1, 2} : std::vector<uint64_t>{2, 1}) {
       const float logprob = number == 1 ? -0.25f : -3.0f;
