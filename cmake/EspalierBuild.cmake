@@ -123,7 +123,7 @@ set(ESPALIER_NOT_FUZZED src/trace/labels src/trace/replay
 list(JOIN ESPALIER_FUZZED "|" ESPALIER_FUZZED)
 list(JOIN ESPALIER_NOT_FUZZED "|" ESPALIER_NOT_FUZZED)
 
-set(ESPALIER_LAYER_ORDER base search datasets trace models engine serve eval torch learn zoo all)
+set(ESPALIER_LAYER_ORDER base search datasets trace models engine queue serve eval torch learn zoo all)
 list(FIND ESPALIER_LAYER_ORDER "${ESPALIER_LAYERS}" ESPALIER_LAYER_LIMIT)
 if(ESPALIER_LAYER_LIMIT LESS 0)
   message(FATAL_ERROR "ESPALIER_LAYERS=${ESPALIER_LAYERS}: expected one of "
@@ -292,7 +292,7 @@ endfunction()
 
 # Sets `out` to TRUE if programs can be built.
 function(espalier_have_programs out)
-  espalier_have(ready models engine serve eval)
+  espalier_have(ready models engine queue serve eval)
   if(ready AND ESPALIER_LAYERS STREQUAL "all")
     set(${out} TRUE PARENT_SCOPE)
   else()

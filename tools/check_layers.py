@@ -27,15 +27,16 @@ import sys
 # path.
 LAYERS = [
     "include/espalier", "base", "search", "datasets", "src/trace",
-    "models", "src/engine", "src/serve", "src/eval", "src/learn", "tools",
+    "models", "src/engine", "src/queue", "src/serve", "src/eval", "src/learn",
+    "tools",
 ]
 # The layer that tests/X and bench/X belong to; they include what it may.
 MIRRORS = {
     "base": "base", "search": "search", "datasets": "datasets",
     "trace": "src/trace", "models": "models", "fuzz": "models",
     "torch": "src/learn", "zoo": "tools", "engine": "src/engine",
-    "learn": "src/learn", "serve": "src/serve", "eval": "src/eval",
-    "tools": "tools",
+    "learn": "src/learn", "queue": "src/queue", "serve": "src/serve",
+    "eval": "src/eval", "tools": "tools",
 }
 TORCH_FOLDERS = [
     "models/differentiable", "models/torch_executor", "src/learn",

@@ -1,4 +1,4 @@
-// espalier db: queries a run database.
+// espalier db: queries, merges and prunes run databases and queues.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -11,11 +11,13 @@
 #include "base/json_text.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "src/queue/postgres.h"
 #include "src/trace/merge.h"
 #include "src/trace/run_db.h"
 #include "src/trace/schema.h"
 #include "src/trace/tree_nodes.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/db_queue.h"
 #include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
@@ -140,6 +142,13 @@ absl::Status RunInfoCommand(const DbFlags& flags) {
 }
 
 absl::Status RunPrune(const DbFlags& flags) {
+  if (IsPostgresUrl(flags.database)) {
+    if (flags.logs || flags.run == 0) {
+      return UsageError(absl::InvalidArgumentError(
+          "of a queue whole runs are pruned: give --run N alone"));
+    }
+    return DropFromQueue(flags.database, flags.run);
+  }
   if (!flags.logs && flags.run == 0) {
     return UsageError(absl::InvalidArgumentError(
         "nothing to prune: give --logs, or --run N, or both for the logs of "
@@ -263,7 +272,33 @@ void AddDb(CLI::App& app, RunFunction& run) {
                    "not changed")
       ->required();
   AddJsonOutput(*merge, flags->json, "the counts");
+  const auto add_queue = [&](const char* name, const char* summary) {
+    CLI::App* command = app.add_subcommand(name, summary);
+    command
+        ->add_option("queue", flags->database,
+                     "postgres://USER@HOST/DATABASE, as of generate --queue")
+        ->required();
+    command->add_option("--run", flags->run, "Number of the run")
+        ->check(WholeFrom(1));
+    return command;
+  };
+  CLI::App* pull = add_queue(
+      "pull", "Write a run of a queue as one program would have recorded it");
+  pull->add_option("--out", flags->out,
+                   "Run database to write, or to add the run to")
+      ->required();
+  AddJsonOutput(*pull, flags->json, "the counts");
+  CLI::App* status = add_queue(
+      "status", "Show a queue's runs, their workers, rates and time left");
+  AddJsonOutput(*status, flags->json, "the same");
   run = [=] {
+    if (pull->parsed()) {
+      return PullFromQueue(flags->database, flags->run, flags->out,
+                           flags->json);
+    }
+    if (status->parsed()) {
+      return PrintQueueStatus(flags->database, flags->run, flags->json);
+    }
     if (merge->parsed()) return RunMerge(*flags);
     if (info->parsed()) return RunInfoCommand(*flags);
     if (sql->parsed()) return RunSql(*flags);

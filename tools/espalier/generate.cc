@@ -24,6 +24,7 @@
 #include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/printable.h"
+#include "tools/espalier/queue_worker.h"
 #include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
 
@@ -41,6 +42,7 @@ struct GenerateFlags {
   std::string task;
   GenerateOptions generate{.search = {.method = "majority"}};
   std::string out;
+  QueueFlags queue;
   JsonOutput json;
   bool resume = false;
   bool append = false;
@@ -48,6 +50,26 @@ struct GenerateFlags {
   bool dry_run = false;
   double unlisted = 1;  // of a dry run: problems per listed problem
 };
+
+// A queue replaces the database, and shares the work out by itself.
+absl::Status CheckQueueFlags(const GenerateFlags& flags) {
+  if (flags.queue.url.empty()) return absl::OkStatus();
+  ESP_RETURN_IF_ERROR(CheckQueueUrl(flags.queue.url));
+  const std::pair<bool, const char*> others[] = {
+      {!flags.out.empty(), "--out (espalier db pull writes the database)"},
+      {flags.resume, "--resume (a queue continues by itself)"},
+      {flags.append, "--append (a queue holds any number of runs)"},
+      {flags.generate.reuse_solutions, "--reuse-solutions"},
+      {flags.set.options.shards > 1, "--shard (workers claim searches)"},
+      {flags.dry_run, "--dry-run"}};
+  for (const auto& [given, name] : others) {
+    if (given) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--queue does not go with ", name, "; leave it out"));
+    }
+  }
+  return absl::OkStatus();
+}
 
 // Refuses everything that can be refused before a model is loaded.
 absl::Status CheckFlags(GenerateFlags& flags) {
@@ -69,7 +91,8 @@ absl::Status CheckFlags(GenerateFlags& flags) {
     search.method = *std::move(read);
     errors.Add(CheckSearchFlags(search, /*graded=*/true, flags.models));
   }
-  if (flags.out.empty() && !flags.dry_run) {
+  errors.Add(CheckQueueFlags(flags));
+  if (flags.out.empty() && !flags.dry_run && flags.queue.url.empty()) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");
   }
   errors.Add(CheckTaskFlag(flags.task));
@@ -89,7 +112,7 @@ absl::Status CheckFlags(GenerateFlags& flags) {
   ESP_RETURN_IF_ERROR(errors.Status());
   std::error_code error;
   const fs::file_status there = fs::status(flags.out, error);
-  if (flags.dry_run) return absl::OkStatus();
+  if (flags.dry_run || !flags.queue.url.empty()) return absl::OkStatus();
   // Its folder must be there and writable.
   if (!fs::exists(there)) return CheckOutputFile(flags.out, /*force=*/true);
   if (!fs::is_regular_file(there)) {
@@ -220,29 +243,28 @@ absl::StatusOr<std::vector<RunRow>> RunsOf(const std::string& path) {
   return (*db)->Runs();
 }
 
-// What searches reserve for an answer: the value of the resumed run, else
-// measured on the set.
+// What searches reserve for an answer: the value of one of `runs`, which is
+// then continued, else measured on the set.
 absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
                                const ProblemSet& set, const PromptedTask& put,
-                               const ResolvedModels& models) {
+                               const ResolvedModels& models,
+                               const std::vector<RunRow>& runs) {
   SearchOptions& search = flags.generate.search;
   const bool measured = search.response_tokens > 0 || search.max_tokens == 0;
   if (measured && flags.budget) return absl::OkStatus();
-  std::error_code error;
-  if (flags.resume && fs::exists(flags.out, error)) {
-    ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, RunsOf(flags.out));
-    for (const RunRow& run : runs) {
-      const auto before = OptionsOfRun(run.info);
-      if (!before.ok()) continue;
-      if (!flags.budget) search.max_tokens = before->search.max_tokens;
-      search.response_tokens = before->search.response_tokens;
-      search.response_tokens_per_byte = before->search.response_tokens_per_byte;
-      ESP_ASSIGN_OR_RETURN(const RunInfo info,
-                           DescribeRun(flags.generate, set, flags.set.options,
-                                       models.options()));
-      if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
-    }
+  const SearchOptions unmeasured = search;
+  for (const RunRow& run : runs) {
+    const auto before = OptionsOfRun(run.info);
+    if (!before.ok()) continue;
+    if (!flags.budget) search.max_tokens = before->search.max_tokens;
+    search.response_tokens = before->search.response_tokens;
+    search.response_tokens_per_byte = before->search.response_tokens_per_byte;
+    ESP_ASSIGN_OR_RETURN(
+        const RunInfo info,
+        DescribeRun(flags.generate, set, flags.set.options, models.options()));
+    if (run.config_hash == ConfigHash(info)) return absl::OkStatus();
   }
+  search = unmeasured;
   ESP_ASSIGN_OR_RETURN(const std::vector<Problem> first,
                        FirstOfAllShards(flags.set, ProblemsOf(set.problems)));
   if (!flags.budget && !first.empty()) {
@@ -299,15 +321,29 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   int64_t run_id = 0;
   ESP_RETURN_IF_ERROR(
       CheckGenerate(*engine, *put.task, *put.verifier, flags.generate));
-  ESP_RETURN_IF_ERROR(SetResponseTokens(flags, *engine, set, put, models));
-  ShortBudget budget(flags.generate.search);
-  for (const GradedProblem& graded : set.problems) budget.Add(graded.problem);
-  PrintNote("generate", budget);
+  const auto describe =
+      [&](const std::vector<RunRow>& runs) -> absl::StatusOr<RunInfo> {
+    ESP_RETURN_IF_ERROR(
+        SetResponseTokens(flags, *engine, set, put, models, runs));
+    ShortBudget budget(flags.generate.search);
+    for (const GradedProblem& graded : set.problems) {
+      budget.Add(graded.problem);
+    }
+    PrintNote("generate", budget);
+    return DescribeRun(flags.generate, set, flags.set.options,
+                       models.options());
+  };
+  if (!flags.queue.url.empty()) {
+    return RunQueueWorker(flags.queue, flags.json, *engine, set, flags.generate,
+                          describe);
+  }
+  std::vector<RunRow> runs;
+  std::error_code error;
+  if (flags.resume && fs::exists(flags.out, error)) {
+    ESP_ASSIGN_OR_RETURN(runs, RunsOf(flags.out));
+  }
+  ESP_ASSIGN_OR_RETURN(const RunInfo info, describe(runs));
   if (!flags.dry_run) {
-    ESP_ASSIGN_OR_RETURN(
-        const RunInfo info,
-        DescribeRun(flags.generate, set, flags.set.options, models.options()));
-    std::error_code error;
     if (flags.json.force && !flags.resume && !flags.append) {
       RemoveDatabase(flags.out);
     }
@@ -374,6 +410,7 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
                  "Method with options, e.g. puct:branch=4 (espalier methods "
                  "lists them), or a method file NAME.textproto");
   app.add_option("--out", flags->out, "Run database to write (SQLite)");
+  AddQueueFlags(app, flags->queue);
   app.add_option("--budget-tokens", flags->budget,
                  absl::StrCat("Tokens sampled per search, including discarded "
                               "ones; 0: no limit. ",

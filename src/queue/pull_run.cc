@@ -1,0 +1,181 @@
+#include "src/queue/pull_run.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "base/progress.h"
+#include "base/status_macros.h"
+
+namespace espalier {
+namespace {
+
+// Rows read at once.
+constexpr int64_t kRows = 200;
+
+class Puller {
+ public:
+  Puller(Postgres& db, const QueueRun& run, RunDb& out)
+      : db_(db), run_(run), out_(out) {}
+
+  absl::StatusOr<PullReport> Run() {
+    ESP_RETURN_IF_ERROR(AddRun());
+    ESP_RETURN_IF_ERROR(AddProblems());
+    report_.problems = run_.problems;
+    report_.searches = run_.problems * run_.searches;
+    Progress progress("pull", report_.searches, "searches");
+    for (int64_t begin = 0; begin < report_.searches; begin += kRows) {
+      ESP_RETURN_IF_ERROR(AddSearches(begin));
+      progress.Set(std::min(begin + kRows, report_.searches), 0);
+    }
+    ESP_RETURN_IF_ERROR(out_.Commit());
+    progress.Finish();
+    return report_;
+  }
+
+ private:
+  PgValue run() const { return PgValue::Int(run_.row.run_id); }
+  // From `begin`, at most kRows.
+  std::vector<PgValue> Range(int64_t begin) const {
+    return {run(), PgValue::Int(begin), PgValue::Int(begin + kRows)};
+  }
+
+  absl::Status AddRun() {
+    ESP_ASSIGN_OR_RETURN(run_id_, out_.AddRun(run_.row.info));
+    ESP_ASSIGN_OR_RETURN(
+        Statement s,
+        out_.sqlite().Prepare("UPDATE runs SET version=?, started_at=?, "
+                              "finished_at=? WHERE run_id=?"));
+    s.BindText(1, run_.row.version);
+    s.BindText(2, run_.row.started_at);
+    if (run_.row.finished_at.empty()) {
+      s.BindNull(3);
+    } else {
+      s.BindText(3, run_.row.finished_at);
+    }
+    s.BindInt(4, run_id_);
+    return s.Run();
+  }
+
+  absl::Status AddProblems() {
+    for (int64_t begin = 0; begin < run_.problems; begin += kRows) {
+      ESP_ASSIGN_OR_RETURN(
+          const PgRows rows,
+          db_.Run("SELECT name, set_name, task, question, answer FROM "
+                  "espalier.problems WHERE run_id=$1 AND problem_no >= $2 AND "
+                  "problem_no < $3 ORDER BY problem_no",
+                  Range(begin)));
+      for (int r = 0; r < rows.size(); ++r) {
+        const std::string set = rows.Bytes(r, 1);
+        ESP_ASSIGN_OR_RETURN(
+            problems_.emplace_back(),
+            out_.AddProblem({{rows.Bytes(r, 0), set, rows.Bytes(r, 3)},
+                             {rows.Bytes(r, 4), {}}},
+                            set, rows.Bytes(r, 2)));
+      }
+    }
+    if (static_cast<int64_t>(problems_.size()) == run_.problems) {
+      return absl::OkStatus();
+    }
+    return absl::DataLossError(
+        absl::StrCat(db_.name(), ": run ", run_.row.run_id, " holds ",
+                     problems_.size(), " problems of ", run_.problems));
+  }
+
+  absl::Status AddSearches(int64_t begin) {
+    ESP_ASSIGN_OR_RETURN(
+        const PgRows rows,
+        db_.Run("SELECT search_no, problem_no, seed, state, answer, correct, "
+                "score, stop_reason, error, stage, tokens, prompt_tokens, "
+                "reward_tokens, verdict_tokens, model_calls, simulations, "
+                "nodes, seconds, tree, log, responses FROM espalier.searches "
+                "WHERE run_id=$1 AND search_no >= $2 AND search_no < $3 ORDER "
+                "BY search_no",
+                Range(begin)));
+    for (int r = 0; r < rows.size(); ++r) {
+      const auto problem = static_cast<size_t>(rows.Int(r, 1));
+      if (problem >= problems_.size()) {
+        return absl::DataLossError(absl::StrCat(
+            db_.name(), ": search ", rows.Int(r, 0), " is of no problem"));
+      }
+      ESP_ASSIGN_OR_RETURN(
+          const SearchRow search,
+          out_.BeginSearch(run_id_, problems_[problem],
+                           static_cast<uint64_t>(rows.Int(r, 2))));
+      const std::string state = rows.Bytes(r, 3);
+      if (state == "done" || state == "failed") {
+        ESP_RETURN_IF_ERROR(End(rows, r, search.search_id, state == "failed"));
+      } else if (rows.Int(r, 20) > 0) {
+        ESP_RETURN_IF_ERROR(AddResponses(rows.Int(r, 0), search.search_id));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status End(const PgRows& rows, int r, int64_t search_id, bool failed) {
+    FinishedSearch end{
+        .state = failed ? SearchState::kFailed : SearchState::kDone,
+        .answer = rows.Bytes(r, 4),
+        .score = rows.Real(r, 6),
+        .stop_reason = rows.Bytes(r, 7),
+        .error = rows.Bytes(r, 8),
+        .stage = rows.Bytes(r, 9),
+        .tokens = rows.Int(r, 10),
+        .prompt_tokens = rows.Int(r, 11),
+        .reward_tokens = rows.Int(r, 12),
+        .verdict_tokens = rows.Int(r, 13),
+        .model_calls = rows.Int(r, 14),
+        .simulations = rows.Int(r, 15),
+        .nodes = rows.Int(r, 16),
+        .seconds = rows.Real(r, 17),
+        .tree = rows.Bytes(r, 18),
+        .log = rows.Bytes(r, 19)};
+    if (!rows.IsNull(r, 5)) end.correct = rows.Bool(r, 5);
+    ESP_ASSIGN_OR_RETURN(
+        const PgRows solutions,
+        db_.Run("SELECT response, logprob, tokens FROM espalier.solutions "
+                "WHERE run_id=$1 AND search_no=$2 ORDER BY solution_no",
+                {run(), PgValue::Int(rows.Int(r, 0))}));
+    for (int i = 0; i < solutions.size(); ++i) {
+      end.solutions.push_back(
+          {solutions.Bytes(i, 0), solutions.Real(i, 1), solutions.Int(i, 2)});
+    }
+    ++report_.ended;
+    return out_.FinishSearch(search_id, end);
+  }
+
+  absl::Status AddResponses(int64_t number, int64_t search_id) {
+    ESP_ASSIGN_OR_RETURN(
+        const PgRows rows,
+        db_.Run("SELECT number, entry FROM espalier.responses WHERE "
+                "run_id=$1 AND search_no=$2 ORDER BY number",
+                {run(), PgValue::Int(number)}));
+    for (int r = 0; r < rows.size(); ++r) {
+      ESP_RETURN_IF_ERROR(out_.AddResponse(
+          search_id, static_cast<uint64_t>(rows.Int(r, 0)), rows.Bytes(r, 1)));
+    }
+    return absl::OkStatus();
+  }
+
+  Postgres& db_;
+  const QueueRun& run_;
+  RunDb& out_;
+  int64_t run_id_ = 0;             // in out_
+  std::vector<int64_t> problems_;  // rows of out_, by number in the set
+  PullReport report_;
+};
+
+}  // namespace
+
+absl::StatusOr<PullReport> PullRun(WorkQueue& queue, const QueueRun& run,
+                                   RunDb& out) {
+  // One state of the queue, whatever workers write meanwhile.
+  ESP_RETURN_IF_ERROR(
+      queue.db().Script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+  const absl::StatusOr<PullReport> report = Puller(queue.db(), run, out).Run();
+  queue.db().Script("ROLLBACK").IgnoreError();
+  return report;
+}
+
+}  // namespace espalier
