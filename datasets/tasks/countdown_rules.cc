@@ -74,31 +74,26 @@ bool Reach(const std::array<int64_t, kMaxNumbers>& numbers, int n,
   return false;
 }
 
+// The last word of `text` in lower case, which is cut off; "" if a number
+// stands there.
+std::string TakeLastWord(std::string_view& text) {
+  while (!text.empty() && !absl::ascii_isalnum(text.back())) {
+    text.remove_suffix(1);
+  }
+  size_t begin = text.size();
+  while (begin > 0 && absl::ascii_isalpha(text[begin - 1])) --begin;
+  std::string word = absl::AsciiStrToLower(AbslView(text.substr(begin)));
+  text.remove_suffix(text.size() - begin);
+  return word;
+}
+
 // True if the number after `text` is the target: "make ", "the target is ".
 bool EndsInAGoal(std::string_view text) {
-  static constexpr std::string_view kGoals[] = {
-      "make", "makes", "reach",   "get",    "obtain", "form",   "forms",
-      "hit",  "build", "produce", "create", "target", "equals", "reaches"};
-  const auto last_word = [&text] {
-    while (!text.empty() && !absl::ascii_isalnum(text.back())) {
-      text.remove_suffix(1);
-    }
-    size_t begin = text.size();
-    while (begin > 0 && absl::ascii_isalpha(text[begin - 1])) --begin;
-    std::string word = absl::AsciiStrToLower(AbslView(text.substr(begin)));
-    text.remove_suffix(text.size() - begin);
-    return word;
-  };
-  std::string word = last_word();
-  if (word == "is" || word == "of" || word == "number") {
-    // "the target number is"
-    do {
-      word = last_word();
-    } while (word == "number");
-    return word == "target";
+  while (true) {
+    const std::string word = TakeLastWord(text);
+    if (IsGoalWord(word)) return true;
+    if (!IsWordBehindGoal(word)) return false;
   }
-  return std::find(std::begin(kGoals), std::end(kGoals), word) !=
-         std::end(kGoals);
 }
 
 // `numbers` without one `a` and one `b`; nothing if they are not in it.
@@ -118,6 +113,28 @@ void InsertSorted(std::vector<int64_t>& numbers, int64_t number) {
 }
 
 }  // namespace
+
+bool IsGoalWord(std::string_view word) {
+  static constexpr std::string_view kGoals[] = {
+      "make",     "makes",   "making", "reach",   "reaches", "reaching",
+      "get",      "getting", "obtain", "form",    "forms",   "hit",
+      "build",    "produce", "create", "target",  "equals",  "equal",
+      "produces", "yield",   "yields", "give",    "gives",   "arrive",
+      "goal",     "aim",     "come",   "end",     ">",       "result",
+      "turn",     "turned",  "need",   "obtains", "creates", "builds",
+      "want"};
+  return std::find(std::begin(kGoals), std::end(kGoals), word) !=
+         std::end(kGoals);
+}
+
+bool IsWordBehindGoal(std::string_view word) {
+  static constexpr std::string_view kBetween[] = {
+      "the", "a",   "number", "value",  "total", "result",    "exactly", "of",
+      "is",  "at",  "up",     "with",   "to",    "precisely", "be",      "as",
+      "in",  "out", "into",   "should", "must",  "precise"};
+  return std::find(std::begin(kBetween), std::end(kBetween), word) !=
+         std::end(kBetween);
+}
 
 absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question) {
   std::vector<int64_t> found;

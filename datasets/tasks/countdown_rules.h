@@ -43,6 +43,11 @@ struct CountdownMove {
   bool operator==(const CountdownMove&) const = default;
 };
 
+// The words that name a target, "reach", and those that may stand between them
+// and the number, "a total of". Both in lower case.
+bool IsGoalWord(std::string_view word);
+bool IsWordBehindGoal(std::string_view word);
+
 // Parses a question: its integers in order, one of them the target: the one
 // named as such ("Make 46 from 3, 7 and 25."), else the last ("3 7 25 > 46").
 absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question);

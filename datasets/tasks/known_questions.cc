@@ -47,7 +47,12 @@ constexpr std::string_view kPuzzleWords[] = {
     "operation", "expression", "write",       "having",     "available",
     "whole",     "work",       "produces",    "reached",    "made",
     "obtained",  "formed",     "thanks",      "thank",      "kindly",
-    "when",      "there",      "basic",       "usual",      "standard"};
+    "when",      "there",      "basic",       "usual",      "standard",
+    "play",      "playing",    "turn",        "turned",     "start",
+    "starting",  "started",    "task",        "one",        "any",
+    "until",     "obtains",    "creates",     "builds",     "simple",
+    "equation",  "rules",      "according",   "formula",    "calculation",
+    "may",       "order"};
 
 // The words that name each operation. A puzzle that names only some of the
 // operations is a different one.
@@ -73,20 +78,10 @@ std::optional<size_t> OperationOf(const std::string& word) {
 // True if the words before the number at `at` make it the target: "make", "the
 // target is", "arrive at the number".
 bool IsGoal(const PlainWords& words, size_t at) {
-  static constexpr std::string_view kBetween[] = {
-      "the",     "a",         "number", "value", "total", "result",
-      "exactly", "of",        "is",     "at",    "up",    "with",
-      "to",      "precisely", "be",     "as",    "in",    "out"};
-  static constexpr std::string_view kGoals[] = {
-      "make",     "makes",   "making", "reach",  "reaches", "reaching",
-      "get",      "getting", "obtain", "form",   "forms",   "hit",
-      "build",    "produce", "create", "target", "equals",  "equal",
-      "produces", "yield",   "yields", "give",   "gives",   "arrive",
-      "goal",     "aim",     "come",   "end",    ">",       "result"};
   while (at > 0) {
     const std::string& word = words.texts[--at];
-    if (IsOneOf(word, kGoals)) return true;
-    if (words.numbers[at] || !IsOneOf(word, kBetween)) return false;
+    if (IsGoalWord(word)) return true;
+    if (words.numbers[at] || !IsWordBehindGoal(word)) return false;
   }
   return false;
 }
@@ -110,6 +105,11 @@ absl::Status CheckPuzzleWords(const PlainWords& words) {
     // "each at most once" is the rule of every puzzle.
     if (word == "most" && i > 0 && words.texts[i - 1] == "at" &&
         i + 1 < words.texts.size() && words.texts[i + 1] == "once") {
+      continue;
+    }
+    // "adding, subtracting, multiplying or dividing" names all four.
+    if (word == "or" && i + 1 < words.texts.size() &&
+        OperationOf(words.texts[i + 1])) {
       continue;
     }
     if (const auto operation = OperationOf(word)) {

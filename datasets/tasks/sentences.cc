@@ -49,8 +49,11 @@ size_t SentenceEnd(std::string_view text, size_t begin) {
       continue;
     }
     const bool lone_stop = end == i + 1 && text[i] == '.';
-    if (lone_stop && EndsWithShortForm(text.substr(begin, end - begin))) {
-      continue;
+    const std::string_view sentence = text.substr(begin, end - begin);
+    if (lone_stop && EndsWithShortForm(sentence)) continue;
+    if (lone_stop && sentence.ends_with(" no.") && end + 1 < text.size() &&
+        absl::ascii_isdigit(text[end + 1])) {
+      continue;  // "house no. 5"
     }
     return end;
   }

@@ -3,15 +3,15 @@
 // recognizes a story by these forms; a sentence that matches none is
 // unfamiliar.
 //
-// Patterns are as in word_pattern.h. Slots: $S the hero, by name or pronoun,
-// omitted in a clause after another; $F a name; $o the story's things; $x a
-// number; $w any word that means nothing to a story.
+// Patterns are as in word_pattern.h; story_phrases.h has the named ones. Slots:
+// $S the hero, by name or pronoun, omitted in a clause after another; $F a
+// name; $G the name of somebody else; $l a word in -ly; $v a word that leaves
+// the event as it is (kStoryMeaningWords); $o the story's things; $x a number;
+// $w any word that means nothing to a story.
 #ifndef ESPALIER_DATASETS_TASKS_STORY_FORMS_H_
 #define ESPALIER_DATASETS_TASKS_STORY_FORMS_H_
 
 #include <string_view>
-
-#include "datasets/tasks/word_pattern.h"
 
 namespace espalier {
 
@@ -24,157 +24,6 @@ enum class StoryForm {
   kDivide,
   kOther,  // its number changes nothing
   kQuestion,
-};
-
-inline constexpr NamedPattern kStoryWords[] = {
-    // People, places and times.
-    {"whose", "(his|her|their|the)"},
-    {"kin",
-     "(his|her|their|a|an|the) [older|younger|big|little|best|good|close|new] "
-     "(friend|brother|sister|mother|father|mom|mum|dad|cousin|neighbour|"
-     "neighbor|classmate|teacher|aunt|uncle|grandmother|grandfather|grandma|"
-     "grandpa|roommate|colleague|girl|boy)"},
-    {"agent", "($S|him|her|them)"},
-    {"F", "(@kin [$F]|$F)"},
-    {"adverb",
-     "(also|again|just|even|happily|luckily|carefully|quickly|accidentally|"
-     "sadly|proudly|kindly|unfortunately|fortunately|generously|gladly|"
-     "suddenly|simply|then|now|next|later|afterwards|afterward|thereafter|"
-     "soon|finally|eventually|subsequently|immediately|today|yesterday|"
-     "meanwhile|later on|soon after|shortly after|after this|after that|"
-     "after a while|following that|at that point|at this point|by now|"
-     "(a|one) (moment|minute|hour|day|week|month|year|bit|little|while) later|"
-     "(the|that|this|on the) (next|following|same|very|very same) "
-     "(day|week|morning|afternoon|evening|month)|"
-     "(that|this) (day|week|morning|afternoon|evening)|"
-     "in the (morning|afternoon|evening)|as well|too|in turn|in the process|"
-     "by accident|by mistake|along the way|"
-     "on (monday|tuesday|wednesday|thursday|friday|saturday|sunday))"},
-    {"where",
-     "((at|in|on|near|under|by|during|along|behind|outside|inside|from|after|"
-     "playing) [a|an|the|his|her|their|some|another] $w [$w])"},
-    {"first",
-     "(at first|initially|originally|first|to begin with|to start with|to start"
-     "|in the beginning|at the beginning|at the start|at the outset|"
-     "at the beginning of the (story|day)|from the start|in the first place|"
-     "once|one day|suppose [that]|imagine [that]|assume [that]|say [that]|"
-     "let us say [that]|consider this)"},
-    {"now",
-     "(now|currently|presently|at present|at the moment|left|left over|"
-     "remaining|still|finally|eventually|ultimately|overall|at last|"
-     "in the end|at the end|at the very end|at the end of the (story|day)|"
-     "in total|in all|in sum|all in all|altogether|all together|by now|"
-     "by the end|by the end of (it|it all|the day|the story)|"
-     "at this point|at that point|by then|then|afterwards|afterward|"
-     "after (all|all this|all that|all of this|all of that|all of these|this|"
-     "that|everything|it all|these changes|those changes|the changes|"
-     "all these changes|all the changes|all of these changes|these events)|"
-     "when (all|everything) is (done|over|said and done)|today|"
-     "at the conclusion|in the final count|when all is said and done)"},
-    {"please",
-     "([please] (tell|show) [me|us]|[please] (say|find|find out|calculate|"
-     "compute|determine|work out|figure out|count|state|give|give me|report)|"
-     "please|(can|could|would|will) you [please|kindly] (tell|show) [me|us]|"
-     "(can|could|would|will) you [please|kindly] (say|find|find out|calculate|"
-     "compute|determine|work out|figure out|count|give me)|"
-     "(i|we) (want|need|would like|wish) to know|"
-     "(i|we) (wonder|am wondering)|do you know|so|and|the question is|"
-     "exactly|precisely|just)"},
-    // Things and amounts.
-    {"things",
-     "($o|items|things|pieces|of them|of these|of those|of @whose $o|"
-     "of (these|those) $o|of it)"},
-    {"heap", "(pile|heap|stack|collection|hoard|stash|supply|set)"},
-    {"pile", "[all of] (@whose|$S 's|this|that) @heap [of $o]"},
-    {"all",
-     "(them|it|them all|all of them|all [@whose|these|those] $o|@whose $o|"
-     "(these|those) $o|all of (@whose|these|those) $o|@pile|everything|$o)"},
-    {"gift",
-     "([a total of|exactly|a further|an additional|an extra|some|another] $x "
-     "[more|extra|additional|further|new|other] [@things] [more|extra])"},
-    {"amount", "([a total of|exactly|another] $x [more] [@things])"},
-    {"box",
-     "(box|bag|basket|jar|drawer|case|tin|chest|container|crate|bowl|sack)"},
-    {"onto",
-     "to (@pile|those (he|she|they) (has|have|had)|those (he|she|they) already "
-     "(has|have|had)|it|them)"},
-    // Having.
-    {"have",
-     "[already] (has|have|had|has got|have got|own|owns|owned|possess|"
-     "possesses|possessed|hold|holds|held|keep|keeps|kept)"},
-    {"start",
-     "(start|starts|started|begin|begins|began) [off|out] (with|by having|"
-     "by owning|having|owning)"},
-    // Getting and losing: said of the hero ...
-    {"get",
-     "[has|have] (find|finds|found|discover|discovers|discovered|locate|"
-     "locates|located|unearth|unearths|unearthed|"
-     "(come|comes|came) (across|upon)|(happen|happens|happened) upon|"
-     "(stumble|stumbles|stumbled) (on|upon|across)|buy|buys|bought|purchase|"
-     "purchases|purchased|acquire|acquires|acquired|obtain|obtains|obtained|"
-     "get|gets|got|gotten|receive|receives|received|win|wins|won|earn|earns|"
-     "earned|gain|gains|gained|(pick|picks|picked) up|collect|collects|"
-     "collected|gather|gathers|gathered|add|adds|added|secure|secures|secured|"
-     "(bring|brings|brought) home|(scoop|scoops|scooped) up|grab|grabs|grabbed|"
-     "(dig|digs|dug) up|(is|was|are|were) (given|handed|gifted|awarded|passed|"
-     "presented with))"},
-    {"from", "[from|by|thanks to] @F"},
-    {"lose",
-     "[has|have] (lose|loses|lost|misplace|misplaces|misplaced|mislay|mislays|"
-     "mislaid|sell|sells|sold|(sell|sells|sold|trade|trades|traded|give|gives|"
-     "gave|given|barter|barters|bartered) (away|off)|"
-     "(throw|throws|threw|thrown|toss|tosses|tossed|chuck|chucks|chucked) "
-     "(away|out|aside)|discard|discards|discarded|dump|dumps|dumped|"
-     "(get|gets|got) rid of|(dispose|disposes|disposed) of|drop|drops|dropped|"
-     "spill|spills|spilled|spilt|break|breaks|broke|broken|damage|damages|"
-     "damaged|smash|smashes|smashed|crack|cracks|cracked|shatter|shatters|"
-     "shattered|ruin|ruins|ruined|destroy|destroys|destroyed|donate|donates|"
-     "donated|(part|parts|parted) with|(tear|tears|tore|torn) up)"},
-    {"give",
-     "[has|have] (give|gives|gave|given|hand|hands|handed|(hand|hands|handed) "
-     "(over|out)|pass|passes|passed|(pass|passes|passed) (on|over|along)|"
-     "donate|donates|donated|gift|gifts|gifted|send|sends|sent|"
-     "(give|gives|gave) away|sell|sells|sold|present|presents|presented|"
-     "offer|offers|offered|transfer|transfers|transferred)"},
-    // ... and of the things.
-    {"got",
-     "(found|discovered|located|bought|purchased|acquired|obtained|received|"
-     "won|earned|gained|picked up|collected|gathered|added|secured|"
-     "come across|scooped up)"},
-    {"lost",
-     "(lost|misplaced|mislaid|sold|sold off|traded away|given away|thrown away|"
-     "thrown out|tossed out|tossed away|discarded|dumped|disposed of|dropped|"
-     "spilled|spilt|broken|damaged|smashed|cracked|shattered|ruined|destroyed|"
-     "donated)"},
-    {"given",
-     "(given|handed|handed over|passed|passed on|donated|gifted|sent)"},
-    {"are", "(is|are|was|were|get|gets|got|have been|has been|had been)"},
-    // Times and parts.
-    {"k", "(twice|double|thrice|triple|$x times|$x times over)"},
-    {"asmany",
-     "(as many [@things] [as (before|earlier|previously|until then|"
-     "(he|she|they) [previously|already] (has|have|had) "
-     "[before|earlier|until then|previously])]|"
-     "(the|that|this) (number|amount|quantity) [of $o] [@adverb]|that many|"
-     "@whose (previous|old|earlier|former) (number|amount) [of $o]|"
-     "what (he|she|they) (has|have|had) [before])"},
-    {"groups",
-     "[equal|even|identical|equally|evenly|same] [sized|large|big|size] "
-     "(piles|heaps|stacks|bags|sacks|boxes|parts|portions|groups|shares|sets|"
-     "bundles|pieces|lots|sections|mounds|bunches|batches|pouches|baskets|"
-     "packs|packets|jars|halves|thirds)"},
-    {"group",
-     "(pile|heap|stack|bag|sack|box|part|portion|group|share|set|bundle|piece|"
-     "lot|section|mound|bunch|batch|pouch|basket|pack|packet|jar)"},
-    {"one",
-     "[only|just|exactly] (one|1|a single one|a single @group|"
-     "(one|1) [single] @group) [of (them|these|those|(the|these|those) "
-     "@groups)]"
-     " [for (herself|himself|themselves)]"},
-    {"keep",
-     "(keep|keeps|kept|keeping|retain|retains|retained|(hold|holds|held) "
-     "(on to|onto)|save|saves|saved|is left with|are left with) @one"},
-    {"and", "[and|but] [then] [of which]"},
 };
 
 struct StoryFormPattern {
@@ -217,7 +66,8 @@ inline constexpr StoryFormPattern kStoryForms[] = {
      "{@first}"},
     {StoryForm::kOpening,
      "{@first} there (is|are|was|were) $x $o (in|inside) the @box "
-     "(that (belongs|belonged) to|belonging to|owned by|of) $S {@first}"},
+     "((that|which) (belongs|belonged|is) [to]|belonging to|owned by|of) $S "
+     "{@first}"},
     {StoryForm::kOpening,
      "{@first} there (is|are|was|were) $x $o (in|inside) $S ('s|') @box "
      "{@first}"},
@@ -413,6 +263,163 @@ inline constexpr StoryFormPattern kStoryForms[] = {
     {StoryForm::kQuestion,
      "{@please} {@now} $S (has|have|owns|is left with|ends up with) how many "
      "[@things] {@now}"},
+
+    // The same events told more freely: whatever the order of harmless words.
+    {StoryForm::kLead, "@lead {@lead}"},
+    {StoryForm::kOpening,
+     "{@first} $S [(who|a|an|the) $w [$w] [$w]] {@first} (@have|'s "
+     "got|(is|was) (someone|somebody|a (boy|girl|man|woman|child)) who "
+     "@have|(is|was) holding|got|received|is in "
+     "possession of|@start|(has|had) (collected|"
+     "gathered|saved|saved up)|(is|was) the [proud] owner of|carry|carries|"
+     "carried|bring|brings|brought|store|stores|stored|(happens|happened) to "
+     "(have|own)) {@adverb} [a (total|collection|@heap) of|exactly] $x $o "
+     "{@first}"},
+    {StoryForm::kOpening,
+     "{@first} (somebody|someone|(a|the|my) [little|young|good|old] $w) [named|"
+     "called] $S (@have|@start) [a (total|collection|@heap) of|exactly] $x $o "
+     "{@first}"},
+    {StoryForm::kOpening,
+     "{@first} there (is|are|was|were) $x $o (on|in|at|under) $S 's $w "
+     "{@first}"},
+    {StoryForm::kOpening,
+     "{@first} ($S 's ($w|@box|@heap)|(the|a) (@box|@heap) of $S) (consists "
+     "of|consisted of|contains|"
+     "contained|has|had|holds|held|is made up of|counts|numbers) [a total of|"
+     "exactly] $x $o {@first}"},
+    {StoryForm::kOpening,
+     "{@first} [a total of|exactly] $x $o (belong|belonged) to $S {@first}"},
+    {StoryForm::kOpening,
+     "{@first} $S (count|counts|counted) (his|her|their) $o and (finds|found|"
+     "sees|saw) (that (he|she|they) (has|have|had)|there are) $x"},
+    {StoryForm::kAdd,
+     "{@adverb} (after|by|upon|on|having) @getting @gift {@adverb} [from @F] "
+     "{@adverb}"},
+    {StoryForm::kAdd,
+     "{@adverb} $S {@adverb} (see|sees|saw|spot|spots|spotted|notice|notices|"
+     "noticed) @gift {@adverb} and (take|takes|took|pick|picks|picked|keep|"
+     "keeps|kept|grab|grabs|grabbed|collects|collected) them [up|home|along] "
+     "{@adverb}"},
+    {StoryForm::kSubtract,
+     "{@adverb} (after|by|upon|on|having) @losing @amount {@adverb} [to @F] "
+     "{@adverb}"},
+    {StoryForm::kSubtract,
+     "{@adverb} $S {@adverb} (step|steps|stepped|sit|sits|sat|tread|treads|"
+     "trod) on @amount {@adverb} and (they|these|those) (break|breaks|broke|"
+     "crack|cracks|cracked) {@adverb}"},
+    {StoryForm::kMultiply,
+     "{@adverb} ($S (multiply|multiplies|multiplied) @all|@pile (multiplies|"
+     "multiplied|is multiplied|grows|grew|increases|increased)) by [a factor "
+     "of] $x {@adverb}"},
+    {StoryForm::kDivide,
+     "{@adverb} $S {@adverb} (divide|divides|divided) @all by $x @keeps"},
+    {StoryForm::kAdd,
+     "{@adverb} $S {@adverb} @aux {@adverb} @get @gift {@adverb}"},
+    {StoryForm::kAdd,
+     "{@adverb} $S {@adverb} [@aux] (take|takes|took|(is|was) (presented with|"
+     "handed|sent)) @gift {@adverb} (from|by) @F {@adverb}"},
+    {StoryForm::kAdd,
+     "{@adverb} $S {@adverb} (get|gets|got|receive|receives|received) @gift "
+     "{@adverb} [as a (gift|present)] {@adverb} [from @F] {@adverb}"},
+    {StoryForm::kAdd,
+     "{@adverb} [a|an|the|@kin|@whose] (@G|$w) {@adverb} (@give|lend|lends) "
+     "(@agent @gift|@gift {@adverb} to @agent) {@adverb}"},
+    {StoryForm::kAdd,
+     "{@adverb} @G {@adverb} ((let|lets) @agent have @gift|(present|presents|"
+     "presented) @agent with @gift|(add|adds|added) @gift @onto|(make|makes|"
+     "made) @agent a (gift|present) of @gift)"},
+    {StoryForm::kAdd,
+     "{@adverb} (a|the|@whose|winning a|winning the) $w (earns|earned|brings|"
+     "brought|gets|got|gives|gave|wins|won) @agent @gift {@adverb}"},
+    {StoryForm::kAdd,
+     "{@adverb} @gift (turn|turns|turned|come|came) (up|in) {@adverb}"},
+    {StoryForm::kSubtract,
+     "{@adverb} $S {@adverb} @aux {@adverb} (@lose|@give) @amount {@adverb} "
+     "[to @F] {@adverb}"},
+    {StoryForm::kSubtract,
+     "{@adverb} $S {@adverb} [@aux] ((put|puts|throw|throws|threw|toss|tosses|"
+     "tossed) @amount {@adverb} [away|out|@where]|(leave|leaves|left|forget|"
+     "forgets|forgot) @amount (@where|{@adverb} (to|with) @F)|(let|lets) (@F "
+     "have @amount|@amount (fall|drop|go))|(make|makes|made) @F a (gift|"
+     "present) of @amount|(share|shares|shared) @amount with @F|(present|"
+     "presents|presented) @F with @amount) {@adverb}"},
+    {StoryForm::kSubtract,
+     "{@adverb} @G {@adverb} ((get|gets|got|receive|receives|received|take|"
+     "takes|took|(is|was) (given|handed|sent)) ($x [of @whose|of the] $o from "
+     "@agent|$x of (them|@whose $o) [from @agent]|$x from @agent)|(buy|buys|"
+     "bought) ($x of (them|@whose $o) [from @agent]|$x [$o] from @agent)) "
+     "{@adverb}"},
+    {StoryForm::kSubtract,
+     "{@adverb} (a|another|some) (customer|buyer|neighbour|neighbor|collector|"
+     "stranger|thief) (buys|bought|takes|took|steals|stole) @amount [from "
+     "@agent] {@adverb}"},
+    {StoryForm::kSubtract,
+     "{@adverb} @amount {@adverb} ((go|goes|went) missing|(get|gets|got) "
+     "@lost|(go|goes|went) to (@F|a buyer)|disappear|disappears|disappeared|"
+     "vanish|vanishes|vanished|break|breaks|broke|crack|cracks|cracked|fall|"
+     "falls|fell|are put (@where|away)|(slip|slips|slipped) away) {@adverb}"},
+    {StoryForm::kSubtract,
+     "{@adverb} (a|an|the) $w [@where] (costs|cost) @agent @amount {@adverb}"},
+    {StoryForm::kAdd,
+     "{@any} $S {@any} (@get|increases|increased|increase) [@adverb] [the "
+     "@heap "
+     "by] @gift @after"},
+    {StoryForm::kSubtract,
+     "{@any} $S {@any} (@lose|throw|throws|threw|decreases|decreased|reduces|"
+     "reduced) [@adverb] [the @heap by] @amount @after [(and|but) (can't|"
+     "cannot|never) (find|finds) them|(and|but) (loses|breaks|lost|broke) "
+     "them]"},
+    {StoryForm::kSubtract,
+     "{@any} $S {@any} @give (@amount @after to @F|@F @amount) @after"},
+    {StoryForm::kSubtract,
+     "{@any} $S {@any} ((surprises|surprised|helps|supplies|rewards|provides) "
+     "@F with @amount @after|(has|had) @amount stolen|(sits|sat) on @amount "
+     "and "
+     "(breaks|broke) them|(notices|noticed|sees|finds|discovers) that @amount "
+     "(are|were) (missing|gone|lost|broken)|gets rid of @amount by (selling|"
+     "trading) them) @after"},
+    {StoryForm::kSubtract,
+     "{@any} @amount @after (are|were|get|got|end up|ended up|go|went|lie|have "
+     "been) {@any} (@lost|stolen|in the (bin|trash|rubbish)) {@any}"},
+    {StoryForm::kSubtract,
+     "{@any} the $w (blows|blew|washes|washed|carries|carried|sweeps|swept) "
+     "@amount away {@any}"},
+    {StoryForm::kMultiply,
+     "{@times} (twice|double|thrice|triple|$x times) {@times}"},
+    {StoryForm::kDivide,
+     "{@share} (@even {@share} $x @parts {@share}|$x @even [sized] @parts "
+     "{@share}|$x @parts {@share} @even {@share}) @keeps"},
+    {StoryForm::kDivide,
+     "{@share} (@even {@share} $x @parts|$x @even [sized] @parts|$x @parts "
+     "{@share} @even) [(is|are|was|were) made] @keeps"},
+    {StoryForm::kOther,
+     "{@other} $x [more|book] "
+     "(minutes|minute|pages|birds|ducks|cats|dogs|trees|clouds|"
+     "years|o'clock|cars|people|children|stairs|steps|houses|windows) "
+     "{@other}"},
+    {StoryForm::kOther,
+     "{@other} (open|opens|opened|opening|close|closes|closed|birthday|"
+     "aged|turned|turns|turn|number|house|address|room|age) {@other} $x "
+     "{@other}"},
+    {StoryForm::kOther,
+     "{@other} (at|from|before) $x [o'clock|am] {@other} (open|opens|opened) "
+     "{@other}"},
+    {StoryForm::kOther,
+     "{@adverb} @F {who|will|soon|just|@adverb} (is|be|was|turns|turned) "
+     "{just|already|@adverb} [a|an|a (child|boy|girl|man|woman|pupil) of] $x "
+     "[year] "
+     "[years] [old|of age] {@other}"},
+    {StoryForm::kOther, "{@adverb} @F (lives|lived) {@other} $x [$F] [street]"},
+    {StoryForm::kQuestion, "{@ask} @many {@asked}"},
+    {StoryForm::kQuestion,
+     "{@ask} (how (large|big) is|what is the (size|final size) of) (@whose|"
+     "$S 's) @heap {@now}"},
+    {StoryForm::kQuestion,
+     "{@ask} [what is|what 's] $S 's (final|total|current|new|present) (number"
+     "|count|total) [of $o] {@now}"},
+    {StoryForm::kQuestion,
+     "{@ask} (compute|count|calculate|find|determine) $S 's $o {@now}"},
+    {StoryForm::kQuestion, "{@now} $S {@now} (has|have|owns) @many {@asked}"},
 };
 
 }  // namespace espalier

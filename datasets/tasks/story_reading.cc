@@ -16,6 +16,7 @@
 #include "datasets/tasks/plain_words.h"
 #include "datasets/tasks/sentences.h"
 #include "datasets/tasks/story_forms.h"
+#include "datasets/tasks/story_phrases.h"
 
 namespace espalier {
 namespace {
@@ -130,6 +131,16 @@ class SlotReading {
         return Hero(at) | (elided ? WordPlaces{1} << at : 0);
       case 'F':
         return Other(at);
+      case 'G':
+        return Other(at) & ~Hero(at);
+      case 'v':
+        return Place(
+            Meaningless(at) && !IsOneOf(words_.texts[at], kStoryMeaningWords)
+                ? 1
+                : 0,
+            at);
+      case 'l':
+        return Place(at < size() && IsManner(at) ? 1 : 0, at);
       case 'o':
         return Thing(at);
       case 'x':
@@ -197,6 +208,18 @@ class SlotReading {
       if (same) ends |= Place(n, at);
     }
     return ends;
+  }
+
+  // "gleefully". Not a word that makes the amount vague or repeats it.
+  bool IsManner(size_t at) const {
+    static constexpr std::string_view kAmounts[] = {
+        "nearly",  "roughly",  "approximately", "mostly",     "partly",
+        "barely",  "hourly",   "daily",         "weekly",     "monthly",
+        "yearly",  "annually", "only",          "hardly",     "possibly",
+        "usually", "probably", "supposedly",    "repeatedly", "regularly",
+        "nightly"};
+    const std::string& word = words_.texts[at];
+    return Plain(at) && word.ends_with("ly") && !IsOneOf(word, kAmounts);
   }
 
   bool Meaningless(size_t at) const {
@@ -301,9 +324,17 @@ std::optional<Quantity> ReadOpening(const Sentence& sentence) {
           quantity.thing.push_back(words.texts[t]);
           if (opens(quantity)) return quantity;
         }
+        // "Ann counts her shells and finds that she has 60."
+        for (size_t t = h + n; t < x && quantity.thing.empty(); ++t) {
+          if (words.texts[t] != "her" && words.texts[t] != "his") continue;
+          if (!slots.Plain(t + 1)) break;
+          quantity.thing = {words.texts[t + 1]};
+          if (opens(quantity)) return quantity;
+        }
       }
     }
-    break;  // its first number is the quantity
+    // Its first number is the quantity, but for "Try this one: ..."
+    if (words.texts[x] != "one") break;
   }
   return std::nullopt;
 }
@@ -436,7 +467,9 @@ absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
                                                 : 0;
       if (pronoun != 0) {
         if (hero == '?') hero = pronoun;
-        const bool unclear = other == pronoun && (i > 0 || about_other);
+        // "herself" is whoever its sentence is about.
+        const bool unclear = other == pronoun && (i > 0 || about_other) &&
+                             !word.ends_with("self");
         if (hero != pronoun || unclear) {
           return Foreign(absl::StrCat("a story has one person's things, and \"",
                                       word, "\" in ", Quoted(sentence.text),
@@ -473,21 +506,20 @@ absl::StatusOr<StoryContent> ReadStoryContent(std::string_view question) {
     if (sentence.words.texts.size() > kMaxPatternWords) {
       return Foreign("a sentence is longer than those of stories");
     }
-    auto clauses =
+    const bool opens = !quantity;
+    if (opens) quantity = ReadOpening(sentence);
+    const auto clauses =
         SentenceReading(sentence, quantity.value_or(Quantity())).Clauses();
-    if (!quantity && !clauses) {
-      quantity = ReadOpening(sentence);
-      if (!quantity) {
-        return Foreign(absl::StrCat(
-            "a story begins with what somebody has, as \"Ann has 23 "
-            "shells.\", not with ",
-            Quoted(sentence.text)));
-      }
-      if (IsOneOf(Singular(quantity->thing.back()), kUnits)) {
-        return Foreign(
-            absl::StrCat("stories count things, not ", quantity->thing.back()));
-      }
-      clauses = SentenceReading(sentence, *quantity).Clauses();
+    if (opens && !quantity && !clauses) {
+      return Foreign(
+          absl::StrCat("a story begins with what somebody has, as \"Ann has 23 "
+                       "shells.\", not with ",
+                       Quoted(sentence.text)));
+    }
+    if (opens && quantity &&
+        IsOneOf(Singular(quantity->thing.back()), kUnits)) {
+      return Foreign(
+          absl::StrCat("stories count things, not ", quantity->thing.back()));
     }
     if (!clauses) {
       return Foreign(absl::StrCat(
@@ -497,11 +529,14 @@ absl::StatusOr<StoryContent> ReadStoryContent(std::string_view question) {
                          : "no sentence of a story is like ",
           Quoted(sentence.text)));
     }
-    const bool question_here =
-        std::any_of(clauses->begin(), clauses->end(), [](const Clause& clause) {
+    const auto asks = std::count_if(
+        clauses->begin(), clauses->end(), [](const Clause& clause) {
           return clause.form == StoryForm::kQuestion;
         });
-    if (question_here && clauses->size() > 1) {
+    const auto polite = std::count_if(
+        clauses->begin(), clauses->end(),
+        [](const Clause& clause) { return clause.form == StoryForm::kLead; });
+    if (asks > 0 && asks + polite < std::ssize(*clauses)) {
       return Foreign("a story asks one thing, in a sentence of its own");
     }
     for (const Clause& clause : *clauses) {

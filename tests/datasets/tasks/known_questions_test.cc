@@ -170,12 +170,35 @@ TEST(KnownQuestions, WordsAroundAStoryDoNotMakeItForeign) {
         std::string("Ann has 23 shells. Ann gets 48 from Mia. "
                     "She breaks 6. How many shells does Ann have?"),
         std::string("Eva has 30 pens. She gives 3 pens to Ann. She loses 4 "
-                    "pens. How many pens does Eva have now?")}) {
+                    "pens. How many pens does Eva have now?"),
+        // Other voices, helping verbs, and words that change nothing.
+        "Word problem: " + story + "How many shells does Ann have now, please?",
+        "My teacher gave me this problem. " + story +
+            "How many of the shells does Ann still have?",
+        story + "By mistake, she breaks 6 of the shells on the way home. How "
+                "many shells does that leave Ann with?",
+        story + "Tom gives her 6 shells. How many shells does Ann have now?",
+        story + "Tom receives 6 of the shells from Ann. How many shells does "
+                "Ann have now?",
+        story + "She manages to sell 6. How many shells are left?",
+        story + "She goes to the beach and finds 6 more. How many shells does "
+                "Ann have now?",
+        story + "Tom lives in house no. 12. How many shells does Ann have?"}) {
     EXPECT_TRUE(CheckKnownQuestion("stories", question).ok()) << question;
   }
-  // It is ambiguous whose shells break.
+  // It is ambiguous whose shells break; or it does not happen, or to others.
   for (const char* question :
-       {"Ann has 23 shells. Mia gives her 48. She breaks 6. How many shells "
+       {"Ann has 23 shells. She tries to sell 4. How many shells does Ann "
+        "have?",
+        "Ann has 23 shells. She almost loses 4. How many shells does Ann have?",
+        "Ann has 23 shells. She finds 4 more figs. How many shells does Ann "
+        "have?",
+        "Ann has 23 shells. She buys 3 bags. How many shells does Ann have?",
+        "Ann has 23 shells. Ann gives her 4. How many shells does Ann have?",
+        "Ann has 23 shells. Tom finds 4 more. How many shells does Ann have?",
+        "Ann has 23 shells. She buys 4 for a friend. How many shells does Ann "
+        "have?",
+        "Ann has 23 shells. Mia gives her 48. She breaks 6. How many shells "
         "does Ann have?",
         "Ann has 23 shells. Ann gives 8 to Mia. With 6 she makes a necklace. "
         "How many shells does Ann have?"}) {
@@ -212,7 +235,16 @@ TEST(KnownQuestions, PuzzlesInOtherWordsAreKnownAndReadRight) {
         "Find a way to combine 3, 7 and 25 to obtain 46.",
         "What expression of 3, 7 and 25 equals 46?",
         "Take 3, 7 and 25 and make 46 with the four basic operations.",
-        "How can 3, 7, and 25 be combined to make 46?"}) {
+        "How can 3, 7, and 25 be combined to make 46?",
+        "Can 3, 7 and 25 be turned into 46?",
+        "Reach a total of 46 using 3, 7 and 25.",
+        "Starting from 3, 7 and 25, get to 46.",
+        "I need 46, and I have 3, 7 and 25.",
+        "Let's play countdown: 3, 7 and 25, target 46.",
+        "Make 46. You may use 3, 7 and 25.",
+        "Use 3, 7 and 25 in order to reach 46.",
+        "Form 46 by adding, subtracting, multiplying or dividing 3, 7 and "
+        "25."}) {
     EXPECT_TRUE(CheckKnownQuestion("countdown", question).ok()) << question;
     EXPECT_EQ(FormatCountdown(ParseCountdown(question).value()), "3 7 25 > 46")
         << question;
