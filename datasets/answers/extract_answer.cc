@@ -53,6 +53,17 @@ bool IsStated(std::string_view lead, std::string_view formula) {
          words.empty() || words.ends_with(":");
 }
 
+// "| is the largest": whether the words behind a formula single it out.
+bool IsTheMost(std::string_view behind) {
+  const std::string lower = PlainLower(behind.substr(0, 60));
+  constexpr std::string_view kIsThe = " is the ";
+  if (!lower.starts_with(kIsThe)) return false;
+  const std::string_view rest = std::string_view(lower).substr(kIsThe.size());
+  const std::string_view word = rest.substr(0, rest.find_first_of(" ,."));
+  return (word.size() > 4 && word.ends_with("est")) ||
+         IsPhrase(word, Reading::kMost);
+}
+
 // "\\frac{240}{60} = 4", "d = 3 + 4 = 7": computed from numbers only.
 bool IsWorkedOut(std::string_view formula) {
   const size_t equal = formula.rfind('=');
@@ -556,6 +567,15 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   const std::string_view words = WithoutMarks(lead);
   const bool solves = SolvesOthers(
       text, formulas, LastGroupStart(text, formulas, JoinsFormulas));
+  // "has the equation $2x - y = 0$": no label.
+  const std::string labelled = PlainLower(words);
+  if (const size_t label = EndsIn(labelled, Reading::kLabels);
+      beside == Stance::kDenies && label > 0 &&
+      Mentions(labelled.substr(labelled.size() - label), Reading::kFigure) &&
+      text.substr(last.start, last.end - last.start).find('=') != kNone) {
+    beside = StanceBeside(labelled.substr(0, labelled.size() - label),
+                          text.substr(last.outer_end));
+  }
   if (beside == Stance::kDenies && words.ends_with(" or")) {
     beside = Stance::kOpen;
   }
@@ -602,7 +622,8 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   out.unsure = doubted || stance == Stance::kOpen ||
                TakenBackLater(text.substr(last.outer_end), formula) ||
                (beside == Stance::kOpen && !value) ||
-               (explained && !IsStated(lead, formula));
+               (explained && !IsStated(lead, formula) &&
+                !IsTheMost(text.substr(last.outer_end)));
   const std::string lower = Lower(text);
   const bool remarked = explained || !JoinedByWords(text, formulas);
   if (!whole && text.size() <= kLongestLine && !Concludes(lower) && !remarked &&
@@ -676,6 +697,23 @@ Extracted ExtractAnswer(std::string_view response) {
     const char letter = LetterAlone(front.substr(0, formulas[0].outer_start));
     if (letter != 0) return Part(ChoiceAndValue(letter, front, formulas));
   }
+  // "all real numbers except $x = 2$"
+  if (!formulas.empty()) {
+    const size_t first = LastGroupStart(front, formulas, JoinsFormulas);
+    const size_t from = formulas[first].outer_start;
+    const std::string lead = PlainLower(WithoutMarks(front.substr(0, from)));
+    if (EndsIn(lead, Reading::kAllExcept) > 0 &&
+        StanceAt(front, from, formulas.back().outer_end) == Stance::kStates) {
+      std::string items;
+      for (size_t i = first; i < formulas.size(); ++i) {
+        std::string_view item = front.substr(
+            formulas[i].start, formulas[i].end - formulas[i].start);
+        item.remove_prefix(item.find('=') + 1);
+        items += (items.empty() ? "" : ", ") + std::string(item);
+      }
+      return Part("\\mathbb{R} \\setminus \\{" + items + "\\}");
+    }
+  }
   if (!formulas.empty()) {
     Extracted out = InFormulas(front, std::move(formulas), phrase);
     out.around = front;
@@ -688,9 +726,15 @@ Extracted ExtractAnswer(std::string_view response) {
       front.substr(front.size() - std::min(front.size(), 4 * kLongestLine));
   if (auto value = PlainValue(WithoutSpacing(end)))
     return Part(std::move(*value));
+  const std::string_view exact = WithoutRounded(front);
+  if (exact.size() < front.size()) {
+    if (auto value = PlainValue(WithoutSpacing(exact))) {
+      return Part(std::move(*value));
+    }
+  }
   Extracted out;
-  out.text = StripDelimiters(front);
-  out.cut = front.size() < text.size();
+  out.text = StripDelimiters(exact);
+  out.cut = exact.size() < text.size();
   const auto number = LastNumberPlace(out.text);
   // "no solution when x = 5"
   out.unsure = phrase.unsure;

@@ -126,6 +126,20 @@ bool SameFormula(std::string_view a, std::string_view b) {
          x == WithoutUpright(AsciiMath(b));
 }
 
+// "5:30 PM", or half past five, against "17:30" or "3:15", which may be ratios.
+bool SameClock(const Readings& time, const Readings& clock) {
+  const std::string& text = time.answers[0].text;
+  const std::string_view plain = TrimBlanks(clock.text);
+  const size_t colon = plain.find(':');
+  if (time.answers[0].kind != Kind::kText ||
+      clock.answers[0].kind == Kind::kText || colon == plain.npos ||
+      plain.size() != colon + 3 ||
+      plain.find_first_not_of("0123456789:") != plain.npos) {
+    return false;
+  }
+  return text == plain || text == std::string(plain) + " o'clock";
+}
+
 // Whether it has a unit that letters can be compared with.
 bool WritesUnit(const Readings& side) {
   const Expr& e = side.answers[0].expr;
@@ -190,6 +204,9 @@ class Grader {
         SameDecimal(gold.number, answer.text)) {
       return MayBeTwo(gold.text) ? Undecided("gold may be two numbers")
                                  : Equal("both are the same decimal");
+    }
+    if (SameClock(gold, answer) || SameClock(answer, gold)) {
+      return Equal("both are the same time of day");
     }
     if (SameFormula(gold.text, answer.text)) {
       return Equal("both are the same formula of chemistry");

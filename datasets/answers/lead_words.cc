@@ -6,6 +6,7 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/number_place.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/stance.h"
 
@@ -58,6 +59,24 @@ std::string_view WithoutContrast(std::string_view text) {
     if (!more.empty() && Letter(more[0]) && more.find(' ') != kNone &&
         text.find('=') == kNone && !Alters(more)) {
       return text.substr(0, digits);
+    }
+  }
+  return text;
+}
+
+std::string_view WithoutRounded(std::string_view text) {
+  if (text.size() > kNear) return text;
+  const std::string lower = PlainLower(text);
+  for (const std::string_view joint : Phrases(Reading::kAbout)) {
+    const size_t at = lower.rfind(joint);
+    if (at == kNone) continue;
+    const auto place = LastNumberPlace(text);
+    const std::string_view front = text.substr(0, at);
+    const std::string exact = PlainLower(front);
+    if (place && place->start == at + joint.size() &&
+        place->text.find('.') != kNone &&
+        (Mentions(exact, Reading::kExact) || front.find("\u221a") != kNone)) {
+      return front;
     }
   }
   return text;

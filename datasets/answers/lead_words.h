@@ -22,6 +22,10 @@ bool NumberAltered(std::string_view answer);
 // Without what the answer is contrasted with.
 std::string_view WithoutContrast(std::string_view text);
 
+// "2 sqrt(5), approximately 4.47": without a decimal behind an exact value that
+// only says its size.
+std::string_view WithoutRounded(std::string_view text);
+
 // Whether `mark` continues the text in front of it, so that it is not about the
 // answer. A heading starts afresh.
 bool PartOfMore(std::string_view lead, std::string_view mark);

@@ -1,7 +1,6 @@
 #include "datasets/answers/number_words.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "base/text.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/phrases.h"
@@ -18,7 +18,7 @@
 namespace espalier {
 namespace {
 
-constexpr int64_t kHighest = 1000000000000000;
+constexpr int64_t kHighest = 1000000000000000000;
 // "nine hundred ninety nine million ..." has no more words.
 constexpr size_t kMostWords = 24;
 
@@ -109,6 +109,13 @@ std::string NumberInWords(std::string_view folded) {
     if (const auto scale = Scale(words[1])) {
       return absl::StrCat(sign, words[0], "*", *scale);
     }
+  }
+  // "square root of 3", "root 3"
+  for (const Phrase& root : Rows(Reading::kRootOf)) {
+    if (!folded.starts_with(root.pattern)) continue;
+    const std::string_view of = TrimBlanks(folded.substr(root.pattern.size()));
+    if (!Decimal(of) || of.size() + root.pattern.size() == folded.size()) break;
+    return absl::StrCat(std::string(root.meaning), "{", std::string(of), "}");
   }
   // "1 in 4", "1 out of 4"
   if (words.size() == 3 && words[1] == "in" && Decimal(words[0]) &&
@@ -204,6 +211,31 @@ std::string NumberWordIn(std::string_view folded) {
 
 namespace {
 
+bool IsBound(std::string_view text) {
+  return !text.empty() &&
+         text.find_first_not_of("-0123456789./") == std::string_view::npos;
+}
+
+// "all reals except 2 and x = 3" as "\\mathbb{R} \\setminus \\{2,3\\}"; else
+// empty.
+std::string ReadExcept(std::string_view folded) {
+  const size_t length = StartsWith(folded, Reading::kAllExcept);
+  if (length == 0) return {};
+  std::string items;
+  for (const absl::string_view word : absl::StrSplit(
+           AbslView(folded.substr(length)), ' ', absl::SkipEmpty())) {
+    std::string_view item(word.data(), word.size());
+    if (item == "and" || item == "or" || item == "for" || item == "x" ||
+        item == "=") {
+      continue;
+    }
+    if (item.starts_with("x=")) item.remove_prefix(2);
+    if (!IsBound(item)) return {};
+    items += (items.empty() ? "" : ",") + std::string(item);
+  }
+  return items.empty() ? items : "\\mathbb{R} \\setminus \\{" + items + "\\}";
+}
+
 // "strictly between 2 and 5" as "2 < x < 5"; empty if the words leave open
 // whether the ends are included.
 std::string BetweenInWords(std::string_view folded) {
@@ -211,19 +243,19 @@ std::string BetweenInWords(std::string_view folded) {
   if (strict) folded.remove_prefix(9);
   constexpr std::string_view kBetween = "between ", kInclusive = " inclusive";
   const bool inclusive = folded.ends_with(kInclusive);
-  if (!folded.starts_with(kBetween) || strict == inclusive) return {};
-  folded.remove_prefix(kBetween.size());
+  constexpr std::string_view kFrom = "from ";
+  const bool ends = inclusive && folded.starts_with(kFrom);
+  if ((!ends && !folded.starts_with(kBetween)) || strict == inclusive) {
+    return {};
+  }
+  folded.remove_prefix(ends ? kFrom.size() : kBetween.size());
   if (inclusive) folded.remove_suffix(kInclusive.size());
-  const size_t joint = folded.find(" and ");
+  const std::string_view mark = ends ? " to " : " and ";
+  const size_t joint = folded.find(mark);
   if (joint == std::string_view::npos) return {};
   const std::string_view from = folded.substr(0, joint),
-                         to = folded.substr(joint + 5);
-  for (const std::string_view end : {from, to}) {
-    if (end.empty() ||
-        end.find_first_not_of("-0123456789./") != std::string_view::npos) {
-      return {};
-    }
-  }
+                         to = folded.substr(joint + mark.size());
+  if (!IsBound(from) || !IsBound(to)) return {};
   const std::string sign = inclusive ? " \\le " : " < ";
   return absl::StrCat(std::string(from), sign, "x", sign, std::string(to));
 }
@@ -241,12 +273,7 @@ std::string IntervalInWords(std::string_view folded) {
     if (joint == std::string_view::npos) return {};
     const std::string_view from = folded.substr(0, joint),
                            to = folded.substr(joint + length);
-    for (const std::string_view end : {from, to}) {
-      if (end.empty() ||
-          end.find_first_not_of("-0123456789./") != std::string_view::npos) {
-        return {};
-      }
-    }
+    if (!IsBound(from) || !IsBound(to)) return {};
     const std::string brackets(words.meaning);
     return absl::StrCat(brackets.substr(0, 1), std::string(from), ", ",
                         std::string(to), brackets.substr(1));
@@ -261,6 +288,7 @@ std::string RangeInWords(std::string_view folded) {
     return interval;
   }
   if (folded.size() > 200) return {};
+  if (std::string except = ReadExcept(folded); !except.empty()) return except;
   const auto skip = [&folded](std::string_view word) {
     if (!folded.starts_with(word)) return false;
     const std::string_view rest = folded.substr(word.size());
@@ -280,14 +308,15 @@ std::string RangeInWords(std::string_view folded) {
     const auto& phrases = Phrases(reading);
     return std::any_of(phrases.begin(), phrases.end(), skip);
   };
-  const bool numbers = skip_any(Reading::kReals) || (all && skip("numbers"));
+  const bool numbers =
+      skip_any(Reading::kReals) || (all && (skip("numbers") || skip("values")));
   if (numbers && folded.empty()) return sign;
   if (!sign.empty()) return {};
-  const bool named = skip("x");
+  const bool named = skip("real x") || skip("x");
   if (!numbers && !named) return {};
   if (!skip_any(Reading::kThatAre)) {
     if (skip("such that") && !skip("x")) return {};
-    skip("is");
+    skip_any(Reading::kIsIn);
   }
   if (const std::string between = BetweenInWords(folded); !between.empty()) {
     return between;
@@ -300,6 +329,15 @@ std::string RangeInWords(std::string_view folded) {
     }
     return absl::StrCat("x ", std::string(relation.meaning), " ",
                         std::string(folded));
+  }
+  // "3 or more"
+  for (const Phrase& relation : Rows(Reading::kRelationBehind)) {
+    if (!folded.ends_with(relation.pattern)) continue;
+    const std::string_view bound =
+        TrimBlanks(folded.substr(0, folded.size() - relation.pattern.size()));
+    if (!IsBound(bound)) return {};
+    return absl::StrCat("x ", std::string(relation.meaning), " ",
+                        std::string(bound));
   }
   return {};
 }

@@ -160,44 +160,60 @@ enum class Reading {
   kWhere,      // begins what says the values of a letter
   kPercent,    // behind a number: percent
   kGiven,      // in front of a formula that is not yet the answer
-  kConjunction,  // joins two answers
-  kJoint,        // between two formulas: both are answers
-  kOption,       // in front of the letter of a choice
-  kWouldBe,      // supposes what follows
-  kGuess,        // what somebody said
-  kOutcome,      // what somebody found
-  kUsual,        // of a mistake: many make it
-  kArticle,      // in front of a noun
-  kStatement,    // may be judged right or wrong
-  kPointsBack,   // begins a statement about the box in front
-  kProtests,     // begins an objection
-  kTheAnswer,    // names the answer in front
-  kMustBe,       // in front of what is said of it
-  kFalse,        // says that it is wrong
-  kCutOff,       // at the end: more was to follow
-  kToConclude,   // begins a last sentence
-  kInsteadOf,    // in front of a number that is not the answer
-  kAndMore,      // behind an answer: a statement that leaves it as it is
-  kOurFinal,     // in front of "answer": which one
-  kChanceThat,   // of a probability: what follows is not the answer
-  kOrMaybe,      // in front of another number that may be the answer
-  kQuestion,     // behind "answer", which is a verb there
-  kAny,          // in front of "answer": any of several
-  kExcludes,     // an end of an interval does not belong to it
-  kOrElse,       // in front of another choice
-  kNamely,       // in front of an answer: changes nothing
-  kSo,           // begins a clause that concludes
-  kCleft,        // in front of the one who is meant
-  kRelative,     // a relative pronoun
-  kMost,         // a superlative that does not end in "est"
-  kWhen,         // in front of a day, a time or a place
-  kOnAt,         // the same inside a sentence
-  kTrueFalse,    // a truth value
-  kSubject,      // begins a short sentence whose last word is the answer
-  kNotNone,      // denies, but not by saying that there is none
-  kOfThe,        // in front of the unknown
-  kUnknown,      // the unknown
-  kHadWere,      // begins a condition that does not hold
+  kConjunction,      // joins two answers
+  kJoint,            // between two formulas: both are answers
+  kOption,           // in front of the letter of a choice
+  kWouldBe,          // supposes what follows
+  kGuess,            // what somebody said
+  kOutcome,          // what somebody found
+  kUsual,            // of a mistake: many make it
+  kArticle,          // in front of a noun
+  kStatement,        // may be judged right or wrong
+  kPointsBack,       // begins a statement about the box in front
+  kProtests,         // begins an objection
+  kTheAnswer,        // names the answer in front
+  kMustBe,           // in front of what is said of it
+  kFalse,            // says that it is wrong
+  kCutOff,           // at the end: more was to follow
+  kToConclude,       // begins a last sentence
+  kInsteadOf,        // in front of a number that is not the answer
+  kAndMore,          // behind an answer: a statement that leaves it as it is
+  kOurFinal,         // in front of "answer": which one
+  kChanceThat,       // of a probability: what follows is not the answer
+  kOrMaybe,          // in front of another number that may be the answer
+  kQuestion,         // behind "answer", which is a verb there
+  kAny,              // in front of "answer": any of several
+  kExcludes,         // an end of an interval does not belong to it
+  kOrElse,           // in front of another choice
+  kNamely,           // in front of an answer: changes nothing
+  kSo,               // begins a clause that concludes
+  kCleft,            // in front of the one who is meant
+  kRelative,         // a relative pronoun
+  kMost,             // a superlative that does not end in "est"
+  kWhen,             // in front of a day, a time or a place
+  kOnAt,             // the same inside a sentence
+  kTrueFalse,        // a truth value
+  kSubject,          // begins a short sentence whose last word is the answer
+  kNotNone,          // denies, but not by saying that there is none
+  kOfThe,            // in front of the unknown
+  kUnknown,          // the unknown
+  kHadWere,          // begins a condition that does not hold
+  kConcludesBehind,  // in front of a clause that concludes, at the end of a
+                     // sentence
+  kOutOf,            // between a part and the whole that it is taken from
+  kRootOf,           // in front of a number: its root
+  kRelationBehind,   // behind the bound of a range
+  kIsIn,             // between a letter and what restricts it
+  kNamedTime,        // a time of day
+  kPastHour,         // in front of an hour: minutes behind or before it
+  kOClock,           // behind a full hour
+  kFigure,           // has an equation, which is not the value of one side
+  kThing,            // what a word in front describes
+  kOnly,    // in front of the one number or thing of which a sentence holds
+  kUntrue,  // at the end of a sentence that calls a statement false
+  kNoComparative,  // a word in "er" that compares nothing
+  kAbout,          // in front of a rounded value
+  kExact,          // of a value that is exact
 };
 
 struct Phrase {

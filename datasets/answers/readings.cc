@@ -524,7 +524,6 @@ void Reader::AddNumbers(Readings& out) {
 
 // A text that is a number or a range in words, or a phrase listed in the table.
 bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
-  constexpr std::string_view kExcept = "all real numbers except ";
   const bool letters =
       std::all_of(out.text.begin(), out.text.end(),
                   [](unsigned char c) { return std::isalpha(c) != 0; });
@@ -544,8 +543,7 @@ bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
   if (const std::string range = RangeInWords(folded); !range.empty()) {
     return Parse(range, {}, out.answers);
   }
-  return folded.starts_with(kExcept) &&
-         Parse("x \\ne " + folded.substr(kExcept.size()), {}, out.answers);
+  return false;
 }
 
 // "There are 4 primes: 2, 3, 5 and 7" gives both the items and their number.
@@ -631,8 +629,13 @@ void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
       // "so 2x = 5" is not solved yet.
       const bool open = EndsIn(lead, Reading::kTherefore) > 0 && !sum &&
                         left->op != Op::kSymbol && HasSymbol(*left);
+      // "the circle is x^2 + y^2 = 7"
+      const bool figure = Mentions(PlainLower(lead.substr(SentenceStart(lead))),
+                                   Reading::kFigure) &&
+                          HasSymbol(*left);
       const bool stated =
-          steps || names || (!open && EndsIn(lead, Reading::kStates) > 0);
+          !figure &&
+          (steps || names || (!open && EndsIn(lead, Reading::kStates) > 0));
       (stated ? out.answers : out.doubtful)
           .push_back(Interpret(last, comparer_));
     }
@@ -655,19 +658,37 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
   std::string_view last = TrimBlanks(sentence);
   while (last.ends_with(".")) last.remove_suffix(1);
   last = last.substr(SentenceStart(last));
+  const size_t before = out.answers.size();
   if (AddSaid(sentence, out) || NamesNoNumber(FoldWords(last))) return;
   StatedNumber number = StatedInWords(sentence);
   if (number.trust == Trust::kNone) number = FindStatedNumber(sentence, cut);
   if (number.trust != Trust::kNone) {
-    std::vector<Answer>& to =
-        number.trust == Trust::kStated ? out.answers : out.doubtful;
-    Parse(number.text + number.unit, {}, to);
+    bool sure = number.trust == Trust::kStated;
+    std::vector<Answer> value;
+    Parse(number.text + number.unit, {}, value);
+    // "He is 6 years older than his sister, who is 9." states two numbers.
+    for (size_t i = before; sure && i < out.answers.size() && !value.empty();) {
+      const Expr &said = out.answers[i].expr, &other = value[0].expr;
+      if (said_[i - before].find(number.text) != std::string::npos ||
+          out.answers[i].kind != Kind::kValue || said == nullptr ||
+          other == nullptr || said->op != Op::kNumber ||
+          !comparer_.Contradict(said, other)) {
+        ++i;
+        continue;
+      }
+      sure = false;
+      out.doubtful.push_back(out.answers[i]);
+      out.answers.erase(out.answers.begin() + static_cast<std::ptrdiff_t>(i));
+      said_.erase(said_.begin() + static_cast<std::ptrdiff_t>(i - before));
+    }
+    std::vector<Answer>& to = sure ? out.answers : out.doubtful;
+    to.insert(to.end(), value.begin(), value.end());
     // "7 dozen" may answer how many dozens.
     constexpr std::string_view kDozen = " dozen";
     if (number.text.ends_with(kDozen)) {
       Parse(number.text.substr(0, number.text.size() - kDozen.size()), {}, to);
     }
-    if (number.trust == Trust::kStated) out.number = number.text;
+    if (sure) out.number = number.text;
     return;
   }
   if (LastNumberOf(sentence)) return;
@@ -703,7 +724,8 @@ void Reader::AddWordsAround(Readings& out) {
 // them holds several values or nothing: then no single number is the answer.
 bool Reader::AddSaid(std::string_view sentence, Readings& out) {
   bool several = false;
-  for (const std::string& said : SaidInWords(sentence)) {
+  said_ = SaidInWords(sentence);
+  for (const std::string& said : said_) {
     std::string named = DateOf(said);
     if (named.empty()) named = TimeOfDay(said);
     if (!named.empty()) {

@@ -75,6 +75,8 @@ class Reader {
   // In the current text, what surrounds its last formula, and the part that
   // states its answer.
   std::string_view around_, place_;
+  // What its last sentence says in words; one reading each.
+  std::vector<std::string> said_;
   // The number of items in its list, as its words state it.
   std::string count_;
 };

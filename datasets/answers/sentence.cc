@@ -109,7 +109,13 @@ std::string SubjectNamed(std::string_view sentence) {
     size_t end = 0;
     while (end < text.size() && Letter(text[end])) ++end;
     const bool name = end > 1 && text[0] >= 'A' && text[0] <= 'Z';
-    return name ? text.substr(0, end) : std::string_view();
+    if (!name) return std::string_view();
+    // "Plan B"
+    const bool more = end + 2 < text.size() && text[end] == ' ' &&
+                      text[end + 2] == ' ' &&
+                      ((text[end + 1] >= 'A' && text[end + 1] <= 'Z') ||
+                       Digit(text[end + 1]));
+    return text.substr(0, more ? end + 2 : end);
   };
   const std::string plain = Lower(sentence);
   for (const std::string_view cleft : Phrases(Reading::kCleft)) {
@@ -134,7 +140,12 @@ std::string SubjectNamed(std::string_view sentence) {
   std::string_view what = std::string_view(rest).substr(verb + 1);
   if (what.starts_with("the ")) what.remove_prefix(4);
   const std::string_view word = what.substr(0, what.find(' '));
-  if ((word.size() > 4 && word.ends_with("est")) ||
+  // "is cheaper by $5", "is the cheaper one"
+  const bool comparative =
+      word.size() > 4 && word.ends_with("er") && rest.starts_with(" is ") &&
+      rest.find(" than ") == kNone && rest.find(" and ") == kNone &&
+      !IsPhrase(word, Reading::kNoComparative);
+  if (comparative || (word.size() > 4 && word.ends_with("est")) ||
       IsPhrase(word, Reading::kMost)) {
     return std::string(name);
   }
@@ -160,7 +171,8 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   std::string lower = Lower(sentence);
   // "Since 3 + 4 = 7, yes, it is."
   for (const std::string_view word : Phrases(Reading::kYesNo)) {
-    for (const std::string_view joint : {", ", "; "}) {
+    // "The answer to the question is yes, they are."
+    for (const std::string_view joint : {", ", "; ", " is "}) {
       const std::string said = std::string(joint) + std::string(word);
       if (lower.find(said + ",") != kNone || lower.ends_with(said + ".")) {
         out.emplace_back(word);
@@ -219,14 +231,31 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     // "Statement 1 is true, statement 2 is false" states two things.
     const bool second =
         IsPhrase(folded, Reading::kTrueFalse) && lower.find("true") < behind;
-    // "is blue, with 7 marbles"
-    if (const size_t with = said.find(", with "); with != std::string::npos) {
-      out.push_back(said.substr(0, with));
+    // "is blue, with 7 marbles", "are 12 and 18, which add up to 30"
+    for (const std::string_view joint : {", with ", ", which "}) {
+      if (const size_t with = said.find(joint); with != std::string::npos) {
+        out.push_back(said.substr(0, with));
+      }
     }
     // "is two days after Monday: Wednesday"
     if (const size_t colon = said.rfind(": "); colon != std::string::npos) {
       const std::string word = said.substr(colon + 2);
       if (std::all_of(word.begin(), word.end(), Letter)) out.push_back(word);
+    }
+    // "is neither even nor odd"
+    if (folded.starts_with("neither ") && folded.find(" nor ") != kNone) {
+      out.emplace_back("neither");
+    }
+    // "is an odd function"
+    if (const size_t noun = EndsIn(folded, Reading::kThing);
+        noun > 0 && noun < folded.size()) {
+      std::string kind = Plain(said.substr(0, said.size() - noun));
+      for (const std::string_view article : {"a ", "an ", "the "}) {
+        if (kind.starts_with(article)) kind.erase(0, article.size());
+      }
+      if (std::all_of(kind.begin(), kind.end(), Letter)) {
+        out.push_back(std::move(kind));
+      }
     }
     if (!second) out.push_back(std::move(said));
   }
@@ -263,6 +292,14 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       out.push_back(when);
     else if (!TimeOfDay(front).empty())
       out.push_back(front);
+  }
+  // "The statement isn't true."
+  std::string_view whole = lower;
+  while (whole.ends_with(".") || whole.ends_with("!")) whole.remove_suffix(1);
+  if (EndsWith(whole, Reading::kUntrue) > 0 &&
+      Affirms(
+          whole.substr(0, whole.size() - EndsWith(whole, Reading::kUntrue)))) {
+    out.emplace_back("false");
   }
   // "The system has no solution."
   const std::string plain = Lower(Plain(sentence));

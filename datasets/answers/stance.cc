@@ -346,6 +346,13 @@ Stance StanceBeside(std::string_view lead, std::string_view behind) {
 
 namespace {
 
+// "(48 in April, 24 in May.)": words with numbers, and no formula.
+bool IsRemark(std::string_view bracket) {
+  return bracket.find_first_of("=$^{") == kNone &&
+         std::count(bracket.begin(), bracket.end(), ' ') > 1 &&
+         std::count_if(bracket.begin(), bracket.end(), Letter) > 3;
+}
+
 // Without a last sentence that only rejects a candidate, if a number or a
 // formula comes before it.
 std::string_view WithoutRejection(std::string_view text) {
@@ -381,13 +388,17 @@ std::string_view WithoutChecks(std::string_view text) {
   text = WithoutRejection(text);
   // "(We might also have noted that ...)" at the end.
   if (const std::string_view end = TrimBlanks(text);
-      end.ends_with(".)") && end.size() > 2) {
+      (end.ends_with(".)") || end.ends_with(".\\right)")) && end.size() > 2) {
     const size_t open = end.rfind('(');
-    const std::string_view front =
+    std::string_view front =
         TrimBlanks(end.substr(0, open == kNone ? 0 : open));
+    if (front.ends_with("\\left")) {
+      front = TrimBlanks(front.substr(0, front.size() - 5));
+    }
     const bool sentence =
         !front.empty() && open + 1 < end.size() &&
-        std::isupper(static_cast<unsigned char>(end[open + 1])) != 0 &&
+        (std::isupper(static_cast<unsigned char>(end[open + 1])) != 0 ||
+         (Digit(end[open + 1]) && IsRemark(end.substr(open)))) &&
         std::string_view(".!]$}*").find(front.back()) != kNone;
     if (sentence && std::any_of(front.begin(), front.end(), Digit)) {
       text = front;

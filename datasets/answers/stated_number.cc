@@ -14,6 +14,7 @@
 #include "datasets/answers/number_words.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/stance.h"
+#include "datasets/answers/unit_in_words.h"
 #include "datasets/answers/units.h"
 
 namespace espalier {
@@ -121,6 +122,18 @@ int CountWords(std::string_view text) {
   return words;
 }
 
+// Whether a clause behind `at` concludes with a number: "She has 8 left | after
+// giving 4 away, so she had 12".
+bool ConcludedBehind(std::string_view lower, size_t at) {
+  for (const std::string_view joint : Phrases(Reading::kConcludesBehind)) {
+    const size_t place = lower.rfind(joint);
+    if (place != kNone && place >= at && LastNumberPlace(lower.substr(place))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Start of a clause behind a number that only says when or why: "She has 8 left
 // | after giving 4 away"; the size if there is none.
 size_t MainPart(std::string_view lower) {
@@ -132,7 +145,10 @@ size_t MainPart(std::string_view lower) {
       const bool whole = at > 0 && lower[at - 1] == ' ' &&
                          at + word.size() < lower.size() &&
                          lower[at + word.size()] == ' ';
-      if (whole && LastNumberPlace(lower.substr(0, at))) end = at;
+      if (whole && LastNumberPlace(lower.substr(0, at)) &&
+          !ConcludedBehind(lower, at)) {
+        end = at;
+      }
     }
   }
   return end;
@@ -143,9 +159,16 @@ size_t MainPart(std::string_view lower) {
 size_t RelativeStart(std::string_view lower) {
   for (const std::string_view pronoun : Phrases(Reading::kOfCounted)) {
     const size_t at = lower.find(pronoun);
-    if (at == kNone || !LastNumberPlace(lower.substr(0, at))) continue;
+    if (at == kNone || !LastNumberPlace(lower.substr(0, at)) ||
+        ConcludedBehind(lower, at)) {
+      continue;
+    }
     const std::string_view rest = lower.substr(at + pronoun.size());
-    if (pronoun == ", which " && BeginsIn(rest, Reading::kDescribes) == 0) {
+    // ", which is 3 fewer than"
+    const bool compares =
+        rest.starts_with("is ") && Mentions(rest, Reading::kCompared);
+    if (pronoun == ", which " && !compares &&
+        BeginsIn(rest, Reading::kDescribes) == 0) {
       continue;
     }
     return at;
@@ -221,6 +244,12 @@ size_t SameInWords(std::string_view lead, std::string_view number) {
 // "will cost Maria", "leaves her": the words without the name or pronoun
 // behind a verb that gives.
 std::string WithoutReceiver(std::string_view lead) {
+  // "leaves her with"
+  if (lead.ends_with(" with")) {
+    const std::string_view given = lead.substr(0, lead.size() - 5);
+    const std::string front = WithoutReceiver(given);
+    return front.size() < given.size() ? front : std::string(lead);
+  }
   const size_t blank = lead.rfind(' ');
   if (blank == kNone || blank + 1 >= lead.size()) return std::string(lead);
   const std::string_view word = lead.substr(blank + 1);
@@ -240,6 +269,9 @@ StatedNumber DeniedNumber(std::string_view lead) {
   if (!place || CountWords(before) > 0) return {};
   return {place->text, Trust::kDoubtful, false, {}};
 }
+
+// How far behind a number its contrast begins: "12 apples, not 13".
+constexpr size_t kNearContrast = 30;
 
 // Whether a number behind this is a computed result: "84 - 63 =".
 bool IsResult(std::string_view lead) {
@@ -377,80 +409,15 @@ size_t NegativeWords(std::string_view lead, bool introduced) {
     if (!lead.ends_with(sign)) continue;
     const std::string_view before =
         WithoutMarks(lead.substr(0, lead.size() - sign.size()));
-    const bool free = before.empty()
-                          ? introduced || sign == "minus"
+    // "10 minus 5", but "dropped to negative 5".
+    const bool free = before.empty() ? introduced || sign == "minus"
+                      : sign == "negative"
+                          ? true
                           : EndsIn(before, Reading::kStates) > 0 ||
                                 before.ends_with("=") || before.ends_with(":");
     if (free) return sign.size();
   }
   return 0;
-}
-
-// The unit in words behind a number: " minutes", " miles per hour". Empty if
-// none is certain: "pounds" and "degrees" have two meanings each, and of
-// "dollars a day" only a part would be read.
-std::string UnitInWords(std::string_view behind) {
-  constexpr size_t kLongestUnit = 40;
-  behind = behind.substr(0, kLongestUnit);
-  if (!behind.starts_with(" ")) return {};
-  std::vector<std::string_view> words;
-  size_t end = 0;
-  while (end < behind.size() && behind[end] == ' ' && words.size() < 4) {
-    const size_t start = end + 1;
-    end = start;
-    while (end < behind.size() && Letter(behind[end])) ++end;
-    words.push_back(behind.substr(start, end - start));
-    if (end == start) break;
-  }
-  const auto sure = [](std::string_view word) {
-    const std::string lower = Lower(word);
-    return (word.size() >= 4 || lower == "km" || lower == "cm" ||
-            lower == "mm" || lower == "kg" || lower == "mph") &&
-           !IsPhrase(lower, Reading::kTwoUnits) && ReadUnit(" " + lower).known;
-  };
-  const bool power =
-      !words.empty() && IsPhrase(words[0], Reading::kSquareCubic);
-  const size_t first = power ? 1 : 0;
-  if (words.size() <= first || !sure(words[first])) return {};
-  const std::string_view next =
-      words.size() > first + 1 ? words[first + 1] : std::string_view();
-  const char* begin = behind.data();
-  const std::string_view whole =
-      behind.substr(0, static_cast<size_t>(words[first].data() - begin) +
-                           words[first].size());
-  const std::string_view rest = behind.substr(whole.size());
-  if (rest.starts_with("/") || rest.starts_with("^") || rest.starts_with("-") ||
-      rest.starts_with("\u00b2") || rest.starts_with("\u00b3")) {
-    return {};
-  }
-  if (next == "per" && words.size() > first + 2 &&
-      sure(words[first + 2] == "second" ? std::string_view("seconds")
-                                        : words[first + 2]) &&
-      !Lower(words[first]).starts_with("dollar")) {
-    const std::string_view last = words[first + 2];
-    return std::string(behind.substr(
-        0, static_cast<size_t>(last.data() - begin) + last.size()));
-  }
-  return IsPhrase(next, Reading::kUnitGoesOn) ? std::string()
-                                              : std::string(whole);
-}
-
-// "takes 2 hours and | 30 minutes": start of the larger part of a quantity in
-// two units; npos if none.
-size_t LargerPart(std::string_view text, size_t start, std::string_view unit) {
-  const std::string_view lead = text.substr(0, start);
-  const auto place = LastNumberPlace(lead);
-  if (!place || unit.empty()) return kNone;
-  std::string_view words = TrimBlanks(lead.substr(place->end));
-  if (words.ends_with(" and")) words.remove_suffix(4);
-  const std::string larger = UnitInWords(" " + std::string(words));
-  std::string_view joint = TrimBlanks(lead.substr(place->end));
-  if (larger.empty() || larger == unit) return kNone;
-  joint = TrimBlanks(joint.substr(std::min(joint.size(), larger.size() - 1)));
-  const bool joined =
-      joint.empty() || joint == "and" || joint == "," || joint == ", and";
-  const bool same = ReadUnit(larger).dimension == ReadUnit(unit).dimension;
-  return joined && same ? place->start : kNone;
 }
 
 // If a verb states it, the number in front of one behind "for", "in" or
@@ -469,7 +436,9 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
   const bool purpose =
       to != kNone && to + 3 < between.size() && Letter(between[to + 3]) &&
       !std::string_view(between).substr(to + 3).starts_with("the ");
-  if ((!purpose && !Mentions(between, Reading::kExplains)) ||
+  // "each get 5 of the 20 apples"
+  if ((!purpose && !Mentions(between, Reading::kExplains) &&
+       !IsPhrase(between, Reading::kOutOf)) ||
       Mentions(between, Reading::kBeside) ||
       between.find(',') != std::string::npos) {
     return std::nullopt;
@@ -584,7 +553,13 @@ std::optional<StatedNumber> BehindVerb(const InSentence& of,
   }
   const bool by = lower.ends_with(" by") && earlier != Earlier::kNone;
   // "The chance that it is 5 is small."
-  const bool goes_on = BeginsIn(tail, Reading::kAuxiliary) > 0;
+  // "Among 15, 17 and 21, only 17 is prime."
+  const std::string_view opening = TrimBlanks(front);
+  const bool only =
+      (opening.empty() || opening.ends_with(",") || opening.ends_with("so")) &&
+      IsPhrase(std::string_view(lower).substr(front.size()), Reading::kOnly) &&
+      !Mentions(tail, Reading::kRejects) && !Mentions(tail, Reading::kDenies);
+  const bool goes_on = BeginsIn(tail, Reading::kAuxiliary) > 0 && !only;
   const bool sure = !of.Open() && earlier != Earlier::kBeside && !by &&
                     !goes_on && !OfUnknown(PlainLower(WithoutMarks(clause)));
   return StatedNumber{of.number, sure ? Trust::kStated : Trust::kDoubtful, true,
@@ -622,9 +597,33 @@ StatedNumber OfWholeSentence(const InSentence& of, std::string_view clause,
   return {of.number, sure ? Trust::kStated : Trust::kDoubtful, false, unit};
 }
 
+// "It's 12, not | 13 as one might think.": where the contrast begins with which
+// the last number is denied, if a number comes before it in the sentence; else
+// npos.
+size_t ContrastStart(std::string_view text, size_t number) {
+  const std::string_view lead = text.substr(0, number);
+  const std::string lower =
+      PlainLower(lead.substr(0, lead.find_last_not_of(" $*") + 1)) + " ";
+  const size_t joint = EndsWith(lower, Reading::kInsteadOf);
+  if (joint == 0 || !lower.ends_with("not ")) return kNone;
+  const size_t at = lower.size() - joint;
+  const auto before = LastNumberPlace(lead.substr(0, at));
+  const bool same =
+      before && SentenceStart(lead) <= before->start &&
+      before->end + kNearContrast >= at &&
+      StanceAt(text, before->start, before->end) == Stance::kStates;
+  return same ? at : kNone;
+}
+
 StatedNumber Find(std::string_view text, bool introduced, int before_it) {
   auto place = LastNumberPlace(text);
   if (!place) return {};
+  if (const size_t contrast = ContrastStart(text, place->start);
+      contrast != kNone) {
+    const StatedNumber other =
+        Find(text.substr(0, contrast), introduced, before_it);
+    if (other.by_verb) return other;
+  }
   // "cost $36 (4 \u00d7 $9)"
   if (const size_t front = WithoutBrackets(text, place->start);
       front < text.size() && OnlyMarks(text.substr(place->end))) {

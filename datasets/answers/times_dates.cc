@@ -87,9 +87,55 @@ std::string Written(int month, int day, int year) {
 
 }  // namespace
 
+namespace {
+
+// "half past five in the afternoon", "one o'clock" as "5:30 in the afternoon",
+// "1:00"; other texts unchanged.
+std::string WithDigitsOfTime(std::string plain) {
+  std::string_view rest = plain;
+  for (const std::string_view article : {"a ", "at "}) {
+    if (rest.starts_with(article)) rest.remove_prefix(article.size());
+  }
+  int minutes = 0;
+  const bool past = StartsWith(rest, Reading::kPastHour) > 0;
+  if (past) {
+    const std::string_view words =
+        rest.substr(0, StartsWith(rest, Reading::kPastHour));
+    minutes = static_cast<int>(*NumberMeant(words, Reading::kPastHour));
+    rest.remove_prefix(words.size());
+  }
+  const size_t end = std::min(rest.find(' '), rest.size());
+  const std::string_view word = rest.substr(0, end);
+  int hour = 0;
+  if (std::string_view digits = word; !digits.empty() && Digit(digits[0])) {
+    hour = TakeNumber(digits, 2);
+    if (!digits.empty()) return plain;
+  } else if (const auto number = NumberMeant(word, Reading::kNumeral)) {
+    hour = static_cast<int>(*number);
+  }
+  std::string_view behind = rest.substr(end);
+  while (!behind.empty() && behind[0] == ' ') behind.remove_prefix(1);
+  const size_t clock = StartsWith(behind, Reading::kOClock);
+  if (hour < 1 || hour > 12 || (!past && clock == 0)) return plain;
+  behind.remove_prefix(clock);
+  const int total = 60 * hour + minutes;
+  const int shown = total / 60 == 0 ? 12 : total / 60;
+  return absl::StrFormat("%d:%02d", shown, total % 60) + " " +
+         std::string(behind);
+}
+
+}  // namespace
+
 std::string TimeOfDay(std::string_view text) {
   if (text.size() > kLongest) return {};
-  const std::string plain = Plain(text);
+  std::string plain = Plain(text);
+  while (plain.ends_with(" ")) plain.pop_back();
+  for (const Phrase& time : Rows(Reading::kNamedTime)) {
+    if (plain == time.pattern) return std::string(time.meaning);
+  }
+  const std::string words = WithDigitsOfTime(plain);
+  const bool said = words != plain;
+  plain = words;
   std::string_view rest = plain;
   const auto skip_blanks = [&rest] {
     while (!rest.empty() && rest[0] == ' ') rest.remove_prefix(1);
@@ -113,7 +159,7 @@ std::string TimeOfDay(std::string_view text) {
     if (hour < 1 || hour > 12) return {};
     return absl::StrFormat("%d:%02d", hour % 12 + (morning ? 0 : 12), minute);
   }
-  if (!colon || !full || !rest.empty()) return {};
+  if (!colon || !(full || said) || !rest.empty()) return {};
   if (hour == 0 || hour > 12) return absl::StrFormat("%d:%02d", hour, minute);
   return absl::StrFormat("%d:%02d o'clock", hour, minute);
 }
@@ -123,6 +169,7 @@ std::string DateOf(std::string_view text) {
   const std::string plain = Plain(text);
   std::vector<std::string> words =
       absl::StrSplit(plain, ' ', absl::SkipEmpty());
+  if (words.empty()) return {};
   if (words.size() == 1) {
     const std::vector<std::string> parts = absl::StrSplit(words[0], '-');
     if (parts.size() != 3 || parts[0].size() != 4 || parts[1].size() != 2 ||
@@ -137,6 +184,7 @@ std::string DateOf(std::string_view text) {
     const bool date = year > 0 && month >= 1 && month <= 12 && day > 0;
     return date ? Written(month, day, year) : std::string();
   }
+  if (words[0] == "the") words.erase(words.begin());
   if (words.size() > 1 && words[1] == "of") words.erase(words.begin() + 1);
   if (words.size() < 2 || words.size() > 3) return {};
   int month = MonthOf(words[0]), day = DayOf(words[1]);
