@@ -502,7 +502,7 @@ function(espalier_tool_tests)
       # programs that search, write and are stopped at the same time.
       set(skip FALSE)
       if(ESPALIER_SANITIZE STREQUAL "thread" AND NOT name MATCHES
-          "^espalier_(complete|generate|grade_samples|output|signals)_|^espalier_(serve_)?program_test$")
+          "^espalier_(complete|generate|grade_samples|output|queue|signals)_|^espalier_(serve_)?program_test$")
         set(skip TRUE)
       endif()
       if(TARGET espalier AND NOT skip)

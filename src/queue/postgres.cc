@@ -120,13 +120,20 @@ bool IsPostgresUrl(std::string_view text) {
 }
 
 absl::Status CheckPostgresUrl(const std::string& url) {
-  // libpq's message may quote a password.
+  // libpq's messages may quote a password, or a part of one that holds a slash.
   PQconninfoOption* options =
       IsPostgresUrl(url) ? PQconninfoParse(url.c_str(), nullptr) : nullptr;
-  if (options != nullptr) {
-    PQconninfoFree(options);
-    return absl::OkStatus();
+  bool right = options != nullptr;
+  for (const PQconninfoOption* o = options; right && o->keyword != nullptr;
+       ++o) {
+    const std::string_view name = o->keyword;
+    const std::string_view value = o->val == nullptr ? "" : o->val;
+    if (name == "port")
+      right = value.find_first_not_of("0123456789,") == value.npos;
+    if (name == "dbname") right = value.find('@') == value.npos;
   }
+  PQconninfoFree(options);
+  if (right) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "not the address of a PostgreSQL database; expected "
       "postgres://USER@HOST:PORT/DATABASE, with the password in PGPASSWORD or "

@@ -2,7 +2,7 @@
 guides that need no training.
 
 What belongs to the reader is replaced: small checkpoints in ~/models, problems
-in their publisher's format. ESPALIER_PROGRAM names the program (ctest sets it).
+in their publisher's format, a database. ESPALIER_PROGRAM names the program (ctest sets it).
 """
 
 import json
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import unittest
 
+import postgres_case
 from espalier_program_test import PROGRAM, ROOT, STORIES, ZOO, ProgramTest
 
 CHATML = ("{% for message in messages %}{{'<|im_start|>' + message['role'] + "
@@ -33,6 +34,7 @@ def commands(page):
 
 @unittest.skipIf(os.environ.get("ESPALIER_SLOW"), "takes minutes here")
 class ReadmeTest(ProgramTest):
+    server = None
 
     def setUp(self):
         super().setUp()
@@ -76,9 +78,20 @@ class ReadmeTest(ProgramTest):
         with open(path, "w", encoding="utf-8") as handle:
             json.dump(tokenizer, handle)
 
+    def database_url(self):
+        if self.server is None:
+            self.server = postgres_case.Server()
+            self.addCleanup(self.server.close)
+        return f"postgres://tester@127.0.0.1:{self.server.port}/postgres"
+
     def runs(self, page, limit=None):
         count = 0
         for command in commands(page):
+            if "postgres://" in command:
+                if not postgres_case.BIN:
+                    continue
+                command = re.sub(r"postgres://\S+", self.database_url(),
+                                 command)
             whole_set = re.search(r"espalier (eval|generate|steps) ", command)
             if limit and whole_set and "--limit" not in command:
                 command += f" --limit {limit}"

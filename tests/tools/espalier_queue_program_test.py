@@ -1,0 +1,385 @@
+"""Runs workers of espalier generate --queue on a PostgreSQL server: kills of
+workers and of the server, cut networks, wrong input.
+
+ESPALIER_PROGRAM names the program (ctest sets it)."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+import postgres_case
+from espalier_generate_program_test import content
+from espalier_program_test import PROGRAM, SLOW, ZOO, run
+
+# Searches that last: a worker that is killed has some under way.
+LONG = ("--set", "stories:hard", "--search", "puct", "--budget-tokens", "2000",
+        "--threads", "1")
+SHORT = ("--set", "stories:middle", "--search", "beam", "--budget-tokens",
+         "300")
+
+
+def start(url, *options, before=(), **more):
+    return subprocess.Popen(
+        [*before, PROGRAM, "generate", "--queue", url, *options],
+        env=dict(os.environ, ESPALIER_ZOO=ZOO), stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, **more)
+
+
+def wait_for(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError
+        time.sleep(0.02)
+
+
+class QueueCase(postgres_case.PostgresTest):
+    recorded = {}
+
+    def single(self, *options):
+        """What one program records."""
+        if options not in self.recorded:
+            out = self.path("single.db")
+            done = run("generate", "--out", out, "--force", *options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.recorded[options] = content(out)
+        return self.recorded[options]
+
+    def pulled(self, name="pulled.db", *options):
+        out = self.path(name)
+        done = run("db", "pull", self.url, "--out", out, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return content(out)
+
+    def status(self):
+        done = run("db", "status", self.url, "--json", "-")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["runs"]
+
+    def ended(self):
+        return int(self.sql("SELECT count(*) FROM espalier.searches WHERE "
+                            "state IN ('done', 'failed')")[0][0])
+
+    def responses(self):
+        return int(self.sql("SELECT count(*) FROM espalier.responses")[0][0])
+
+    def assert_ended(self, worker):
+        out, err = worker.communicate(timeout=600)
+        self.assertEqual(worker.returncode, 0, err)
+        return out
+
+
+class QueueTest(QueueCase):
+
+    def test_workers_record_what_one_program_records(self):
+        options = (*SHORT, "--limit", "12", "--searches", "2")
+        workers = [start(self.url, *options) for _ in range(3)]
+        for worker in workers:
+            self.assertIn("the run is over", self.assert_ended(worker))
+        expected = self.single(*options)
+        self.assertEqual(self.pulled(), expected)
+        # Pulled again into the same file, nothing changes.
+        self.assertEqual(self.pulled(), expected)
+        again = run("db", "pull", self.url, "--out", self.path("pulled.db"),
+                    "--json", "-")
+        self.assertEqual(json.loads(again.stdout)["conflicts"], [])
+        self.assertEqual(run("replay", self.path("pulled.db")).returncode, 0)
+        (status,) = self.status()
+        self.assertEqual(
+            [status[k] for k in ("searches", "waiting", "running", "done",
+                                 "failed", "seconds_left")],
+            [24, 0, 0, 24, 0, 0])
+        self.assertEqual([w["state"] for w in status["workers"]], 3 * ["left"])
+        self.assertEqual(sum(w["done"] for w in status["workers"]), 24)
+        # One who comes late has nothing to do.
+        late = start(self.url, *options, "--json", "-")
+        counts = json.loads(self.assert_ended(late))
+        self.assertEqual((counts["done_here"], counts["left"]), (0, 0))
+
+    def test_every_kind_of_search_is_shared(self):
+        for search in ("majority", "omega_prm", "ab_mcts_a", "best_first"):
+            with self.subTest(search):
+                options = ("--set", "stories:middle", "--limit", "4",
+                           "--search", search, "--budget-tokens", "600")
+                self.assert_ended(start(self.url, *options))
+                number = str(len(self.status()))
+                self.assertEqual(
+                    self.pulled(search + ".db", "--run", number),
+                    self.single(*options))
+
+    def test_a_stopped_worker_leaves_its_searches_at_once(self):
+        options = (*LONG, "--limit", "6", "--lease", "3600")
+        worker = start(self.url, *options)
+        wait_for(lambda: self.has_tables() and self.responses() > 20)
+        worker.send_signal(signal.SIGINT)
+        _, err = worker.communicate(timeout=60)
+        self.assertEqual(worker.returncode, 130, err)
+        self.assertIn("continue from here", err)
+        self.assertEqual(
+            self.sql("SELECT count(*) FROM espalier.searches WHERE "
+                     "state='running'"), [["0"]])
+        self.assertGreater(self.responses(), 20)
+        # Half a run can be pulled, and resumed by one program.
+        self.pulled("half.db")
+        self.assert_ended(start(self.url, *options))
+        self.assertGreater(self.status()[0]["continued"], 0)
+        expected = self.single(*LONG, "--limit", "6")
+        self.assertEqual(self.pulled(), expected)
+        resumed = run("generate", "--out", self.path("half.db"), "--resume",
+                      *LONG, "--limit", "6")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        self.assertEqual(content(self.path("half.db")), expected)
+
+    def has_tables(self):
+        return self.sql("SELECT count(*) FROM pg_class c JOIN pg_namespace n ON "
+                        "relnamespace=n.oid WHERE nspname='espalier' AND "
+                        "relname='responses'") != [["0"]]
+
+    def test_a_search_that_ends_its_workers_is_given_up(self):
+        options = (*SHORT, "--limit", "3", "--lease", "1")
+        worker = start(self.url, *options)
+        self.assert_ended(worker)
+        # As if eleven workers had died on the second search.
+        self.sql("UPDATE espalier.searches SET state='running', stalls=10, "
+                 "responses=0, responses_at_claim=0, lease_until=now() - "
+                 "interval '1 s', tree=NULL, log=NULL WHERE search_no=1")
+        self.assert_ended(start(self.url, *options))
+        (status,) = self.status()
+        self.assertEqual((status["done"], status["failed"]), (2, 1))
+        pulled = self.pulled()
+        self.assertIn("11 workers", pulled["searches"][1][10])
+
+
+class KillTest(QueueCase):
+
+    def test_kills_of_workers_and_of_the_server(self):
+        problems, count, kills = ("8", 3, 4) if SLOW else ("200", 8, 24)
+        options = (*LONG, "--limit", problems)
+        expected = self.single(*options)
+        chance = random.Random(7)
+        lease = ("--lease", "2")
+        workers = [start(self.url, *options, *lease) for _ in range(count)]
+        self.addCleanup(lambda: [w.kill() for w in workers])
+        wait_for(lambda: any(self.status_or_none()))
+        for kill in range(kills):
+            time.sleep(chance.uniform(0, 0.4))
+            if kill in (kills // 3, 2 * kills // 3):
+                self.server.kill()
+                time.sleep(chance.uniform(0, 1))
+                self.server.start()
+                continue
+            index = chance.randrange(count)
+            workers[index].kill()
+            workers[index].communicate()
+            workers[index] = start(self.url, *options, *lease)
+        self.assertLess(self.ended(), int(problems), "too quick for the kills")
+        for worker in workers:
+            _, err = worker.communicate(timeout=600)
+            if worker.returncode != 0:
+                # It began while the server was away; a launcher begins again.
+                self.assertIn("cannot connect", err)
+        self.assert_ended(start(self.url, *options, *lease))
+        self.assertEqual(self.pulled(), expected)
+        (status,) = self.status()
+        self.assertEqual(status["done"], int(problems))
+        self.assertGreater(status["continued"], 0)
+        # Of claims beyond the first of each search, some continued inside.
+        print("claims %s, continued %d" % (
+            self.sql("SELECT sum(claims) FROM espalier.searches")[0][0],
+            status["continued"]))
+
+    def status_or_none(self):
+        done = run("db", "status", self.url, "--json", "-")
+        return json.loads(done.stdout)["runs"] if done.returncode == 0 else []
+
+    def test_a_server_away_for_longer_than_the_lease(self):
+        options = (*LONG, "--limit", "6", "--lease", "1")
+        worker = start(self.url, *options)
+        wait_for(lambda: any(self.status_or_none()) and self.responses() > 20)
+        self.server.stop()
+        time.sleep(3)
+        self.server.start()
+        self.assert_ended(worker)
+        (status,) = self.status()
+        # Nobody else was there: the searches stayed its own.
+        self.assertEqual((status["done"], status["continued"]), (6, 0))
+        self.assertEqual(self.pulled(), self.single(*LONG, "--limit", "6"))
+
+
+def can_cut_networks():
+    return shutil.which("ip") is not None and subprocess.run(
+        ["unshare", "-n", "ip", "link", "add", "cut0", "type", "veth", "peer",
+         "name", "cut1"], capture_output=True, check=False).returncode == 0
+
+
+class Network:
+    """A namespace of its own, and the cable to it."""
+
+    def __init__(self, number):
+        self.name = f"esp{os.getpid() % 10000}x{number}"
+        self.holder = subprocess.Popen(["unshare", "-n", "sleep", "100000"])
+        wait_for(lambda: os.readlink("/proc/self/ns/net") != os.readlink(
+            f"/proc/{self.holder.pid}/ns/net"))
+        self.before = ("nsenter", "-t", str(self.holder.pid), "-n")
+        net = f"10.{200 + os.getpid() % 50}.{number}"
+        self.host = net + ".1"
+        for command in (
+                ("ip", "link", "add", self.name, "type", "veth", "peer", "name",
+                 "eth0", "netns", str(self.holder.pid)),
+                ("ip", "addr", "add", self.host + "/24", "dev", self.name),
+                ("ip", "link", "set", self.name, "up"),
+                (*self.before, "ip", "addr", "add", net + ".2/24", "dev",
+                 "eth0"),
+                (*self.before, "ip", "link", "set", "eth0", "up")):
+            subprocess.run(command, check=True)
+
+    def cable(self, state):
+        subprocess.run(["ip", "link", "set", self.name, state], check=True)
+
+    def close(self):
+        self.holder.kill()
+        self.holder.wait()
+
+
+@unittest.skipUnless(postgres_case.BIN and can_cut_networks(),
+                     "may not make network namespaces")
+class NetworkTest(QueueCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.networks = [Network(n) for n in range(2)]
+        cls.server = postgres_case.Server(hosts="*")
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        for network in cls.networks:
+            network.close()
+
+    def test_cut_networks(self):
+        problems = "8" if SLOW else "200"
+        options = (*LONG, "--limit", problems)
+        expected = self.single(*options)
+        workers = [start(self.url_of(network.host), *options, "--lease", "1",
+                         before=network.before) for network in self.networks]
+        self.addCleanup(lambda: [w.kill() for w in workers])
+        # One at a time is cut off, for longer than its lease; then both.
+        held = "SELECT count(*) FROM espalier.searches WHERE state='running'"
+        wait_for(lambda: self.sql(
+            "SELECT count(*) FROM pg_namespace WHERE nspname='espalier'"
+        ) == [["1"]] and int(self.sql(held)[0][0]) > 3)
+        for which in ((0,), (1,), (0, 1)):
+            for index in which:
+                self.networks[index].cable("down")
+            time.sleep(2.5)
+            for index in which:
+                self.networks[index].cable("up")
+            time.sleep(0.5)
+        self.assertLess(self.ended(), int(problems), "too quick for the cuts")
+        for worker in workers:
+            self.assert_ended(worker)
+        self.assertEqual(self.pulled(), expected)
+        (status,) = self.status()
+        self.assertEqual(status["done"], int(problems))
+        self.assertGreater(status["continued"], 0)
+        print("cut networks: continued", status["continued"])
+
+
+class WrongInputTest(QueueCase):
+
+    def test_addresses(self):
+        for url in ("postgres://host:port/db", "mysql://host/db",
+                    "postgres://u:se%ZZcret@host/db",
+                    "postgres://u:se/cret@host/db", "postgres://u:1/cret@h"):
+            result = run("generate", "--queue", url, *SHORT)
+            self.refused(result, "--queue", "postgres://USER@HOST")
+            self.assertEqual(result.returncode, 2)
+            self.assertNotIn("cret", result.stderr)
+        nobody = "postgres://tester:secret@127.0.0.1:9/db"
+        for result in (run("generate", "--queue", nobody, *SHORT, "--limit",
+                           "2"), run("db", "status", nobody)):
+            self.refused(result, "127.0.0.1:9", "cannot connect")
+            self.assertNotIn("secret", result.stderr)
+        self.refused(run("db", "status", self.url + "none"), "does not exist")
+
+    def test_flags_that_do_not_go_with_a_queue(self):
+        for flags in (("--out", "run.db"), ("--resume",), ("--append",),
+                      ("--reuse-solutions",), ("--shard", "0/2"),
+                      ("--dry-run",)):
+            self.refused(run("generate", "--queue", self.url, *SHORT, *flags),
+                         "--queue does not go with " + flags[0])
+        self.refused(run("generate", "--queue", self.url, *SHORT, "--lease",
+                         "0"), "--lease")
+
+    def test_no_queue_another_programs_and_another_version(self):
+        self.refused(run("db", "status", self.url), "holds no queue")
+        self.refused(run("db", "pull", self.url, "--out", self.path("x.db")),
+                     "holds no queue")
+        self.assertFalse(os.path.exists(self.path("x.db")))
+        self.sql("CREATE SCHEMA espalier")
+        command = ("generate", "--queue", self.url, *SHORT, "--limit", "2")
+        self.refused(run(*command), "another program's")
+        self.sql("DROP SCHEMA espalier")
+        self.assertEqual(run(*command).returncode, 0)
+        self.sql("UPDATE espalier.queue SET version=99")
+        for result in (run(*command), run("db", "status", self.url),
+                       run("db", "pull", self.url, "--out",
+                           self.path("x.db"))):
+            self.refused(result, "version 99", "a newer Espalier")
+
+    def test_runs_are_told_apart(self):
+        for limit in ("2", "3"):
+            self.assertEqual(run("generate", "--queue", self.url, *SHORT,
+                                 "--limit", limit).returncode, 0)
+        pull = ("db", "pull", self.url, "--out", self.path("x.db"))
+        self.refused(run(*pull), "2 runs", "--run")
+        self.refused(run(*pull, "--run", "7"), "no run 7")
+        self.assertEqual(run(*pull, "--run", "2").returncode, 0)
+        with sqlite3.connect(self.path("x.db")) as db:
+            self.assertEqual(db.execute(
+                "SELECT count(*) FROM searches").fetchone(), (3,))
+        self.refused(run("db", "prune", self.url, "--logs"), "--run")
+        self.assertEqual(run("db", "prune", self.url, "--run", "1").returncode,
+                         0)
+        self.assertEqual([r["run"] for r in self.status()], [2])
+
+    def test_another_set_of_the_same_name_is_refused(self):
+        def command():
+            return run("generate", "--queue", self.url, "--set",
+                       self.path("set.jsonl"), "--task", "stories",
+                       "--search", "beam", "--budget-tokens", "300")
+        line = '{"question": "Ann has 2 shells. She finds %d more. How many ' \
+               'shells does Ann have now?", "answer": "%d"}\n'
+        self.path("set.jsonl", line % (3, 5))
+        first = command()
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.path("set.jsonl", line % (4, 6))
+        self.refused(command(), "other problems")
+
+    def test_any_bytes_in_questions(self):
+        text = ('{"question": "Ann has 2 shells\\u0000 \\u00e9 \\ud83d\\ude00. '
+                'She finds 3 more. How many shells does Ann have now?", '
+                '"answer": "5"}\n')
+        options = ("--set", self.path("set.jsonl", text), "--task", "stories",
+                   "--search", "beam", "--budget-tokens", "300")
+        done = run("generate", "--queue", self.url, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.pulled(), self.single(*options))
+
+    def test_a_server_that_refuses_to_write(self):
+        self.assertEqual(run("generate", "--queue", self.url, *SHORT, "--limit",
+                             "2").returncode, 0)
+        self.sql("CREATE ROLE reader LOGIN")
+        url = self.url.replace("tester@", "reader@")
+        self.refused(run("generate", "--queue", url, *SHORT, "--limit", "3"),
+                     "permission denied")
+
+
+if __name__ == "__main__":
+    unittest.main()
