@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -140,6 +141,22 @@ bool SameClock(const Readings& time, const Readings& clock) {
   return text == plain || text == std::string(plain) + " o'clock";
 }
 
+// Gold "8:05 o'clock", of either half of the day, against "8:05" or "20:05".
+bool SameHour(const Readings& gold, const Readings& answer) {
+  constexpr std::string_view kClock = " o'clock";
+  const std::string &open = gold.answers[0].text,
+                    &half = answer.answers[0].text;
+  if (gold.answers[0].kind != Kind::kText ||
+      answer.answers[0].kind != Kind::kText || !open.ends_with(kClock) ||
+      half.size() > 5 || half.find(':') == half.npos) {
+    return false;
+  }
+  const int hour = std::atoi(half.c_str());
+  const int shown = hour % 12 == 0 ? 12 : hour % 12;
+  return std::to_string(shown) + half.substr(half.find(':')) ==
+         open.substr(0, open.size() - kClock.size());
+}
+
 // Whether it has a unit that letters can be compared with.
 bool WritesUnit(const Readings& side) {
   const Expr& e = side.answers[0].expr;
@@ -205,8 +222,12 @@ class Grader {
       return MayBeTwo(gold.text) ? Undecided("gold may be two numbers")
                                  : Equal("both are the same decimal");
     }
-    if (SameClock(gold, answer) || SameClock(answer, gold)) {
+    if (SameClock(gold, answer) || SameClock(answer, gold) ||
+        SameHour(gold, answer)) {
       return Equal("both are the same time of day");
+    }
+    if (SameHour(answer, gold)) {
+      return Undecided("the answer leaves open which half of the day it is");
     }
     if (SameFormula(gold.text, answer.text)) {
       return Equal("both are the same formula of chemistry");

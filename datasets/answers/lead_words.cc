@@ -51,6 +51,18 @@ std::string_view WithoutContrast(std::string_view text) {
     if (other.starts_with("the ")) other.remove_prefix(4);
     if (BeginsNumber(other)) text = text.substr(0, at);
   }
+  // "10; it would be 20 if order mattered", "10 (20 if order mattered)"
+  if (const size_t joint = text.find("; ");
+      joint != kNone && joint + 2 < text.size() && Letter(text[joint + 2]) &&
+      (!Alters(text.substr(joint + 2)) ||
+       StartsWith(PlainLower(text.substr(joint + 2)), Reading::kItWould) > 0)) {
+    text = text.substr(0, joint);
+  }
+  if (const size_t open = text.find(" (");
+      open != kNone && BeginsNumber(text.substr(open + 2)) &&
+      Mentions(PlainLower(text.substr(open, kNear)), Reading::kWhenOrWhy)) {
+    text = text.substr(0, open);
+  }
   // "42, and at 6 pages a day she is done in a week"
   const size_t digits = text.find_first_not_of("0123456789.$");
   for (const std::string_view joint : Phrases(Reading::kAndMore)) {

@@ -85,6 +85,12 @@ bool Decimal(std::string_view word) {
          word.front() != '.' && word.back() != '.';
 }
 
+// Whether a text begins with these words.
+bool BeginsWord(std::string_view text, std::string_view words) {
+  return text.starts_with(words) &&
+         (text.size() == words.size() || text[words.size()] == ' ');
+}
+
 }  // namespace
 
 std::string NumberInWords(std::string_view folded) {
@@ -282,6 +288,65 @@ std::string IntervalInWords(std::string_view folded) {
 }
 
 }  // namespace
+
+std::string FormulaInWords(std::string_view folded) {
+  if (folded.size() > 60) return {};
+  std::string out;
+  bool sign = false, value = false;  // any sign; a value in front
+  while (!folded.empty()) {
+    bool found = false;
+    for (const Phrase& word : Rows(Reading::kFormulaWord)) {
+      if (!value || !BeginsWord(folded, word.pattern)) continue;
+      folded = TrimBlanks(folded.substr(word.pattern.size()));
+      out += word.meaning;
+      found = sign = true;
+      value = word.meaning.starts_with("^") && word.meaning.size() > 1;
+      break;
+    }
+    if (found) continue;
+    if (value) return {};
+    const std::string_view word = folded.substr(0, folded.find(' '));
+    for (const Phrase& root : Rows(Reading::kRootOf)) {
+      if (found || !BeginsWord(folded, root.pattern)) continue;
+      folded = TrimBlanks(folded.substr(root.pattern.size()));
+      const std::string_view of = folded.substr(0, folded.find(' '));
+      if (!Decimal(of)) return {};
+      out += absl::StrCat(std::string(root.meaning), "{", std::string(of), "}");
+      folded = TrimBlanks(folded.substr(of.size()));
+      found = true;
+    }
+    value = true;
+    if (found) continue;
+    const auto number = Small(word);
+    const bool letter = word.size() == 1 && Letter(word[0]);
+    if (number) {
+      out += std::to_string(*number);
+    } else if (Decimal(word) || letter || word == "pi") {
+      out += word == "pi" ? "\\pi" : std::string(word);
+    } else {
+      return {};
+    }
+    folded = TrimBlanks(folded.substr(word.size()));
+  }
+  return sign && value ? out : std::string();
+}
+
+std::string ValuesInWords(std::string_view folded) {
+  if (folded.size() > 60) return {};
+  const Words words = absl::StrSplit(
+      absl::string_view(folded.data(), folded.size()), ' ', absl::SkipEmpty());
+  std::string out;
+  for (size_t i = 0; i + 2 < words.size(); i += 4) {
+    const bool joint = i + 3 == words.size() || words[i + 3] == "and";
+    const bool is = words[i + 1] == "is" || words[i + 1] == "equals";
+    if (words[i].size() != 1 || !Letter(words[i][0]) || !is || !joint ||
+        !IsBound(words[i + 2])) {
+      return {};
+    }
+    absl::StrAppend(&out, out.empty() ? "" : ", ", words[i], "=", words[i + 2]);
+  }
+  return words.size() % 4 == 3 && words.size() > 3 ? out : std::string();
+}
 
 std::string RangeInWords(std::string_view folded) {
   if (std::string interval = IntervalInWords(folded); !interval.empty()) {

@@ -29,6 +29,12 @@ std::string NumberWordIn(std::string_view folded);
 // it".
 std::string WithDigits(std::string_view text);
 
+// A formula in words, "4 times the square root of 2" without its articles, as
+// "4\\cdot \\sqrt{2}"; empty if it is none. And "x is 2 and y is -1" as "x=2,
+// y=-1".
+std::string FormulaInWords(std::string_view folded);
+std::string ValuesInWords(std::string_view folded);
+
 // "all real numbers greater than or equal to 2" as "x \\ge 2"; else empty.
 std::string RangeInWords(std::string_view folded);
 

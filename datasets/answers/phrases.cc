@@ -201,7 +201,16 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "untrue",
                                               "noComparative",
                                               "about",
-                                              "exact"};
+                                              "exact",
+
+                                              "whereItHolds",
+                                              "day",
+                                              "wins",
+                                              "belowZero",
+                                              "formulaWord",
+                                              "anotherOne",
+                                              "inAll",
+                                              "itWould"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -214,6 +214,14 @@ enum class Reading {
   kNoComparative,  // a word in "er" that compares nothing
   kAbout,          // in front of a rounded value
   kExact,          // of a value that is exact
+  kWhereItHolds,   // behind a word that describes: where that holds
+  kDay,            // a day of the week
+  kWins,           // behind a name: the one that is looked for
+  kBelowZero,      // behind a number or its unit: the number is negative
+  kFormulaWord,    // a word between or behind the parts of a formula: its sign
+  kAnotherOne,     // begins a statement about another thing, behind the answer
+  kInAll,          // behind a number and its unit, at the end: it is the total
+  kItWould,        // begins a statement about another case
 };
 
 struct Phrase {

@@ -385,6 +385,13 @@ Readings Reader::Read(std::string_view written) {
                     within >= at &&
                     within + stated.size() <= at + formula.text.size();
   const bool number = none && !formula.number.empty();
+  // "The least value is 4, attained when n = 7."
+  if (at != std::string::npos && formula.text.find('=') != std::string::npos &&
+      LastNumberOf(spaced.substr(0, at)) &&
+      EndsWith(PlainLower(WithoutMarks(spaced.substr(0, at))) + " ",
+               Reading::kAtValue) > 0) {
+    return out;
+  }
   return (found && (none || part)) || number ? formula : out;
 }
 
@@ -540,8 +547,17 @@ bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
       NumberInWords(folded.substr(0, blank)) == folded.substr(blank + 1)) {
     return Parse(folded.substr(blank + 1), {}, out.answers);
   }
-  if (const std::string range = RangeInWords(folded); !range.empty()) {
-    return Parse(range, {}, out.answers);
+  for (const std::string& said :
+       {RangeInWords(folded), ValuesInWords(folded)}) {
+    if (!said.empty()) return Parse(said, {}, out.answers);
+  }
+  // "24, minus one" need not be a difference.
+  if (out.text.find(',') == std::string::npos) {
+    std::string formula = FormulaInWords(folded);
+    if (!formula.empty() && Parse(formula, {}, out.answers)) {
+      out.text = std::move(formula);
+      return true;
+    }
   }
   return false;
 }
@@ -668,7 +684,11 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
     Parse(number.text + number.unit, {}, value);
     // "He is 6 years older than his sister, who is 9." states two numbers.
     for (size_t i = before; sure && i < out.answers.size() && !value.empty();) {
-      const Expr &said = out.answers[i].expr, &other = value[0].expr;
+      Expr said = out.answers[i].expr, other = value[0].expr;
+      if (said != nullptr && said->op == Op::kQuantity) said = said->args[0];
+      if (other != nullptr && other->op == Op::kQuantity) {
+        other = other->args[0];
+      }
       if (said_[i - before].find(number.text) != std::string::npos ||
           out.answers[i].kind != Kind::kValue || said == nullptr ||
           other == nullptr || said->op != Op::kNumber ||
@@ -734,6 +754,9 @@ bool Reader::AddSaid(std::string_view sentence, Readings& out) {
     }
     std::string number = NumberInWords(FoldWords(said));
     if (number.empty()) number = RangeInWords(FoldWords(said));
+    if (number.empty() && said.find(',') == std::string::npos) {
+      number = FormulaInWords(FoldWords(said));
+    }
     const auto tree = ParseMath(number.empty() ? said : number);
     if (!tree.ok() || out.denied || (number.empty() && ManyWords(said))) {
       out.answers.push_back(TextAnswer(FoldWords(said)));

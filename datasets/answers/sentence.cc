@@ -5,6 +5,7 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/number_words.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/stance.h"
 #include "datasets/answers/times_dates.h"
@@ -135,6 +136,10 @@ std::string SubjectNamed(std::string_view sentence) {
   // Only "has the greatest speed", "orbits closest to it".
   if (rest.ends_with("?") || Mentions(rest, Reading::kNotMost)) return {};
   if (!rest.starts_with(" ")) return {};
+  if (BeginsIn(std::string_view(rest).substr(1), Reading::kWins) > 0 &&
+      rest.find(" and ") == kNone && rest.find(" if ") == kNone) {
+    return std::string(name);
+  }
   const size_t verb = rest.find(' ', 1);
   if (verb == kNone) return {};
   std::string_view what = std::string_view(rest).substr(verb + 1);
@@ -201,6 +206,13 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       }
     }
   }
+  // "The next one is blue; the previous one was red."
+  if (const size_t joint = lower.find("; ");
+      joint != kNone && BeginsIn(std::string_view(lower).substr(joint + 2),
+                                 Reading::kAnotherOne) > 0) {
+    sentence = sentence.substr(0, joint);
+    lower.resize(joint);
+  }
   size_t behind = kNone;
   for (const std::string_view verb : Phrases(Reading::kVerb)) {
     const size_t at = lower.rfind(verb);
@@ -241,6 +253,16 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     if (const size_t colon = said.rfind(": "); colon != std::string::npos) {
       const std::string word = said.substr(colon + 2);
       if (std::all_of(word.begin(), word.end(), Letter)) out.push_back(word);
+    }
+    // "is increasing on that interval"
+    if (const size_t word = std::min(said.find(' '), said.size());
+        word > 3 && word < said.size() &&
+        StartsWith(std::string_view(folded).substr(word),
+                   Reading::kWhereItHolds) > 0 &&
+        folded.find(" and ") == kNone && folded.find(',') == kNone &&
+        std::all_of(said.begin(),
+                    said.begin() + static_cast<std::ptrdiff_t>(word), Letter)) {
+      out.push_back(said.substr(0, word));
     }
     // "is neither even nor odd"
     if (folded.starts_with("neither ") && folded.find(" nor ") != kNone) {
@@ -288,7 +310,11 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     const std::string when = Plain(sentence.substr(at + place.size()));
     std::string front = when.substr(0, when.find(", "));
     if (front.ends_with(" sharp")) front.resize(front.size() - 6);
-    if (!DateOf(when).empty())
+    std::string day = Lower(when);
+    if (day.starts_with("a ")) day.erase(0, 2);
+    if (IsPhrase(day, Reading::kDay)) {
+      out.push_back(std::move(day));
+    } else if (!DateOf(when).empty())
       out.push_back(when);
     else if (!TimeOfDay(front).empty())
       out.push_back(front);
@@ -320,7 +346,9 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       StartsWith(lower, Reading::kSubject) > 0 &&
       !Mentions(lower, Reading::kDenies)) {
     std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));
-    if (word.size() > 2 && std::all_of(word.begin(), word.end(), Letter)) {
+    // "It is negative seven."
+    if (word.size() > 2 && std::all_of(word.begin(), word.end(), Letter) &&
+        NumberInWords(Lower(word)).empty()) {
       out.push_back(std::move(word));
     }
   }

@@ -145,8 +145,10 @@ size_t MainPart(std::string_view lower) {
       const bool whole = at > 0 && lower[at - 1] == ' ' &&
                          at + word.size() < lower.size() &&
                          lower[at + word.size()] == ' ';
-      if (whole && LastNumberPlace(lower.substr(0, at)) &&
-          !ConcludedBehind(lower, at)) {
+      // "4, but after mending it 5"
+      const std::string_view front = lower.substr(0, at);
+      if (front.ends_with(" but ")) continue;
+      if (whole && LastNumberPlace(front) && !ConcludedBehind(lower, at)) {
         end = at;
       }
     }
@@ -163,6 +165,8 @@ size_t RelativeStart(std::string_view lower) {
         ConcludedBehind(lower, at)) {
       continue;
     }
+    // "at t = 3, where the height is 144"
+    if (ConditionStart(lower.substr(0, at)) < at) continue;
     const std::string_view rest = lower.substr(at + pronoun.size());
     // ", which is 3 fewer than"
     const bool compares =
@@ -438,7 +442,7 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
       !std::string_view(between).substr(to + 3).starts_with("the ");
   // "each get 5 of the 20 apples"
   if ((!purpose && !Mentions(between, Reading::kExplains) &&
-       !IsPhrase(between, Reading::kOutOf)) ||
+       !IsPhrase(WithoutMarks(between), Reading::kOutOf)) ||
       Mentions(between, Reading::kBeside) ||
       between.find(',') != std::string::npos) {
     return std::nullopt;
@@ -522,6 +526,12 @@ bool ReadAround(InSentence& of) {
     of.lead = WithoutMarks(of.lead.substr(0, of.lead.size() - sign));
     of.introduced |= of.lead.empty();
   }
+  if (const size_t below =
+          StartsWith(PlainLower(of.behind), Reading::kBelowZero);
+      below > 0 && Digit(of.number[0])) {
+    of.number = "-" + of.number;
+    of.behind.remove_prefix(below);
+  }
   const size_t from = of.start + place.start, to = of.start + place.end;
   of.stance = of.result ? StanceOfResult(of.text, from, to)
                         : StanceAt(of.text, from, to);
@@ -542,6 +552,15 @@ std::optional<StatedNumber> BehindVerb(const InSentence& of,
   if (lower.ends_with("=") || lower.ends_with(":") || tagged) {
     return StatedNumber{
         of.number, of.Open() ? Trust::kDoubtful : Trust::kStated, true, unit};
+  }
+  // "36 red and 24 blue ones, 60 in all"
+  std::string_view end = tail;
+  while (end.ends_with(".") || end.ends_with("!")) end.remove_suffix(1);
+  const size_t total = EndsIn(end, Reading::kInAll);
+  if (total > 0 && CountWords(end.substr(0, end.size() - total)) < 3 &&
+      end.find(',') == kNone && EndsIn(lower, Reading::kOutOf) == 0 &&
+      !of.Open()) {
+    return StatedNumber{of.number, Trust::kStated, true, unit};
   }
   const size_t states = EndsIn(lower, Reading::kStates);
   const std::string_view front =
@@ -615,9 +634,28 @@ size_t ContrastStart(std::string_view text, size_t number) {
   return same ? at : kNone;
 }
 
+// "There are not 4 but | 5 sides." without "not 4 but"; empty for other texts.
+std::string WithoutNotBut(std::string_view text, size_t number) {
+  constexpr std::string_view kBut = " but", kNot = " not";
+  std::string_view lead = WithoutMarks(text.substr(0, number));
+  if (!lead.ends_with(kBut)) return {};
+  lead = WithoutMarks(lead.substr(0, lead.size() - kBut.size()));
+  const auto denied = LastNumberPlace(lead);
+  if (!denied || denied->end < lead.size()) return {};
+  lead = WithoutMarks(lead.substr(0, denied->start));
+  if (!lead.ends_with(kNot)) return {};
+  lead.remove_suffix(kNot.size());
+  return std::string(lead) + " " + std::string(text.substr(number));
+}
+
 StatedNumber Find(std::string_view text, bool introduced, int before_it) {
   auto place = LastNumberPlace(text);
   if (!place) return {};
+  // "There are not 4 but 5 sides."
+  if (const std::string positive = WithoutNotBut(text, place->start);
+      !positive.empty()) {
+    return Find(positive, introduced, before_it);
+  }
   if (const size_t contrast = ContrastStart(text, place->start);
       contrast != kNone) {
     const StatedNumber other =

@@ -288,7 +288,12 @@ Unit ReadUnit(std::string_view text) {
       next_power = static_cast<int>(*raised);
       continue;
     }
-    const std::optional<Meaning> unit = Find(word);
+    std::optional<Meaning> unit = Find(word);
+    // "6 feet in height"
+    if (word == "in" && !powers.empty() && i + 1 < words.size() &&
+        Letter(words[i + 1][0]) && !Find(words[i + 1])) {
+      break;
+    }
     if (!unit) {
       // "15 m/s north"
       if (!powers.empty()) direction = DirectionFrom(words, i);
