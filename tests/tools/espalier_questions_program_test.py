@@ -23,6 +23,43 @@ class QuestionsTest(ProgramTest):
         own = run("solve", "What is 2+3?", "--model", STORIES)
         self.assertEqual(own.returncode, 0, own.stderr)
 
+    def test_a_puzzle_without_solution_is_not_answered(self):
+        puzzle = "Use 2, 2 and 2 to reach 100."
+        result = run("solve", puzzle)
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("no right answer found", result.stdout)
+        self.assertNotIn("answer:", result.stdout)
+        self.assertIn("1 of 1 question", result.stderr)
+        solvable = "Use 3, 7 and 25 to reach 46."
+        path = self.path("puzzles.txt", f"{puzzle}\n{solvable}\n{STORY}\n")
+        result = run("solve", "--file", path, "--json")
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("1 of 3", result.stderr)
+        rows = {row["question"]: row
+                for row in map(json.loads, result.stdout.splitlines())}
+        self.assertIs(rows[puzzle]["correct"], False)
+        self.assertIs(rows[solvable]["correct"], True)
+        self.assertNotIn("correct", rows[STORY])  # it takes a gold to tell
+        # A wrong answer, of a model that cannot do it.
+        wrong = run("solve", solvable, "--task", "countdown", "--model",
+                    STORIES)
+        self.assertEqual(wrong.returncode, 4, wrong.stderr)
+        self.assertIn("is wrong", wrong.stdout)
+        self.assertEqual(run("solve", solvable).returncode, 0)
+        self.assertIn("4 if no right", run("solve", "--help").stdout)
+
+    def test_lines_are_of_standard_input(self):
+        path = self.path("lines.txt", f"{STORY}\n{STORY}\n")
+        for arguments in (("solve", STORY, "--lines"),
+                          ("solve", "--set", "stories:easy", "--lines")):
+            with open(path, encoding="utf-8") as handle:
+                result = run(*arguments, stdin=handle)
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertIn("--lines", result.stderr)
+        with open(path, encoding="utf-8") as handle:
+            result = run("solve", "--lines", "--json", stdin=handle)
+        self.assertEqual(len(result.stdout.splitlines()), 2, result.stderr)
+
     def test_known_questions_beside_foreign_ones_are_answered(self):
         path = self.path("questions.txt", f"{STORY}\nWho wrote Hamlet?\n")
         result = run("solve", "--file", path, "--json")

@@ -45,6 +45,7 @@ namespace espalier {
 namespace {
 
 constexpr int kForeignExitCode = 3;
+constexpr int kUnsolvedExitCode = 4;
 
 struct SolveFlags {
   ModelFlags models;
@@ -177,35 +178,39 @@ nlohmann::json NodeJson(const TreeNode& node) {
 }
 
 nlohmann::json ResultJson(const GradedProblem& graded,
-                          const SearchResult& result) {
+                          const SearchResult& result,
+                          const std::optional<Verdict>& verdict) {
   nlohmann::json steps = nlohmann::json::array();
   for (const TreeNode& step : result.steps) steps.push_back(NodeJson(step));
   nlohmann::json tree = nlohmann::json::array();
   for (const TreeNode& node : result.tree) tree.push_back(NodeJson(node));
-  return {{"id", graded.problem.id},
-          {"question", graded.problem.question},
-          {"answer", result.answer},
-          {"response", result.response},
-          {"score", result.score},
-          {"stage", AnswerStageName(result.stage)},
-          {"configuration", result.configuration},
-          {"config_hash", MethodHash(result.configuration)},
-          {"steps", steps},
-          {"tree", tree},
-          {"stop_reason", result.stop_reason},
-          {"tokens", result.tokens},
-          {"prompt_tokens", result.prompt_tokens},
-          {"reward_tokens", result.reward_tokens},
-          {"verdict_tokens", result.verdict_tokens},
-          {"speculated_tokens", result.speculated_tokens},
-          {"model_calls", result.model_calls},
-          {"nodes", result.nodes},
-          {"seconds", result.seconds},
-          {"error", std::string(result.status.message())}};
+  nlohmann::json json = {{"id", graded.problem.id},
+                         {"question", graded.problem.question},
+                         {"answer", result.answer},
+                         {"response", result.response},
+                         {"score", result.score},
+                         {"stage", AnswerStageName(result.stage)},
+                         {"configuration", result.configuration},
+                         {"config_hash", MethodHash(result.configuration)},
+                         {"steps", steps},
+                         {"tree", tree},
+                         {"stop_reason", result.stop_reason},
+                         {"tokens", result.tokens},
+                         {"prompt_tokens", result.prompt_tokens},
+                         {"reward_tokens", result.reward_tokens},
+                         {"verdict_tokens", result.verdict_tokens},
+                         {"speculated_tokens", result.speculated_tokens},
+                         {"model_calls", result.model_calls},
+                         {"nodes", result.nodes},
+                         {"seconds", result.seconds},
+                         {"error", std::string(result.status.message())}};
+  if (verdict) json["correct"] = verdict->correct;
+  return json;
 }
 
 void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
-                 const SearchResult& result) {
+                 const SearchResult& result,
+                 const std::optional<Verdict>& verdict) {
   std::printf("%s\n", Printable(graded.problem.question).c_str());
   if (!result.status.ok()) {
     std::printf("error: %s\n\n",
@@ -216,7 +221,14 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
     std::printf("  %-34s %s\n", OneLine(step.text).c_str(),
                 LevelScores(step).c_str());
   }
-  if (result.stage == AnswerStage::kUnanswered) {
+  if (verdict && !verdict->correct) {
+    std::printf(
+        "no right answer found: the best response %s\n",
+        result.response.empty()
+            ? "is empty"
+            : Printable(absl::StrCat("is wrong (", verdict->reason, ")"))
+                  .c_str());
+  } else if (result.stage == AnswerStage::kUnanswered) {
     std::printf("no answer: every response ended without one\n");
   } else if (result.answer.empty()) {
     std::printf("no answer found%s%s\n", result.stop_reason.empty() ? "" : ": ",
@@ -316,6 +328,27 @@ absl::Status ForeignError(size_t foreign, size_t all) {
       kForeignExitCode);
 }
 
+absl::Status UnsolvedError(size_t unsolved, size_t all) {
+  return WithExitCode(absl::NotFoundError(absl::StrCat(
+                          "no right answer found to ", unsolved, " of ", all,
+                          all == 1 ? " question" : " questions",
+                          ", as the rules of the task show; a larger "
+                          "--budget-tokens or another "
+                          "--search may find one, if there is one")),
+                      kUnsolvedExitCode);
+}
+
+// The verdict on a finished search where the question alone allows one.
+std::optional<Verdict> VerdictOn(const Verifier& verifier,
+                                 const Problem& problem,
+                                 const SearchResult& result) {
+  if (!verifier.intrinsic() || !result.status.ok() ||
+      result.stop_reason == kStoppedFromOutside) {
+    return std::nullopt;
+  }
+  return verifier.Check(problem, {}, result.response);
+}
+
 absl::Status CheckFlags(SolveFlags& flags) {
   FlagErrors errors;
   auto method = ReadMethodFile(flags.search.method);
@@ -343,7 +376,9 @@ class Answers {
     ++foreign_;
   }
 
-  void Add(size_t i, SearchResult result) {
+  void Add(size_t i, SearchResult result, std::optional<Verdict> verdict) {
+    unsolved_ += verdict && !verdict->correct ? 1 : 0;
+    outcomes_[i].verdict = std::move(verdict);
     whole_ += result.stop_reason != kStoppedFromOutside ? 1 : 0;
     outcomes_[i].result = std::move(result);
     outcomes_[i].done = true;
@@ -361,7 +396,8 @@ class Answers {
 
   bool refused(size_t i) const { return !outcomes_[i].foreign.empty(); }
   size_t foreign() const { return foreign_; }
-  size_t whole() const { return whole_; }  // searched to the end
+  size_t unsolved() const { return unsolved_; }  // as the verdicts say
+  size_t whole() const { return whole_; }        // searched to the end
   const absl::Status& first_error() const { return first_error_; }
 
  private:
@@ -369,6 +405,7 @@ class Answers {
     bool done = false;
     std::string foreign;  // the reason; "" if not foreign
     SearchResult result;
+    std::optional<Verdict> verdict;
   };
 
   void PrintNext() {
@@ -378,9 +415,11 @@ class Answers {
     if (!outcome.foreign.empty()) {
       PrintForeign(flags_, graded.problem, outcome.foreign);
     } else if (flags_.json.wanted()) {
-      std::printf("%s\n", JsonText(ResultJson(graded, outcome.result)).c_str());
+      std::printf("%s\n",
+                  JsonText(ResultJson(graded, outcome.result, outcome.verdict))
+                      .c_str());
     } else {
-      PrintResult(flags_, graded, outcome.result);
+      PrintResult(flags_, graded, outcome.result, outcome.verdict);
     }
     std::fflush(stdout);
     if (first_error_.ok()) first_error_ = outcome.result.status;
@@ -390,7 +429,7 @@ class Answers {
   const SolveFlags& flags_;
   const absl::Span<const GradedProblem> graded_;
   std::vector<Outcome> outcomes_;
-  size_t next_ = 0, foreign_ = 0, whole_ = 0;
+  size_t next_ = 0, foreign_ = 0, unsolved_ = 0, whole_ = 0;
   absl::Status first_error_;
 };
 
@@ -507,12 +546,13 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
       view.Show(i, shot);
     };
   }
-  return engine->SolveAll(problems, task, search, hooks,
-                          [&](size_t i, SearchResult result) {
-                            view.Clear();
-                            view.Done(i);
-                            answers.Add(places[i], std::move(result));
-                          });
+  return engine->SolveAll(
+      problems, task, search, hooks, [&](size_t i, SearchResult result) {
+        view.Clear();
+        view.Done(i);
+        auto verdict = VerdictOn(verifier, problems[i], result);
+        answers.Add(places[i], std::move(result), std::move(verdict));
+      });
 }
 
 absl::Status RunSolve(SolveFlags& flags) {
@@ -553,6 +593,9 @@ absl::Status RunSolve(SolveFlags& flags) {
   if (answers.first_error().ok() && answers.foreign() > 0) {
     return ForeignError(answers.foreign(), graded.size());
   }
+  if (answers.first_error().ok() && answers.unsolved() > 0) {
+    return UnsolvedError(answers.unsolved(), graded.size());
+  }
   return answers.first_error();
 }
 
@@ -566,10 +609,21 @@ void AddSolve(CLI::App& app, RunFunction& run) {
       app.add_option("--file", flags->file,
                      "File with questions: one per line, or JSON objects")
           ->excludes(question);
-  app.add_flag("--lines", flags->lines,
-               "Standard input has one question per line; otherwise all of it "
-               "is one question");
-  AddSetFlags(app, flags->set)->excludes(question)->excludes(file);
+  CLI::Option* lines =
+      app.add_flag("--lines", flags->lines,
+                   "Standard input has one question per line; otherwise all of "
+                   "it is one question")
+          ->excludes(question);
+  AddSetFlags(app, flags->set)
+      ->excludes(question)
+      ->excludes(file)
+      ->excludes(lines);
+  app.footer(
+      "Exit status: 0; 3 if a question was refused (--force); 4 if no right\n"
+      "answer was found to a question whose answer its rules can check\n"
+      "(countdown, game24, sudoku, proof); 1 after any other error, 2 for "
+      "wrong\n"
+      "usage.");
   app.add_option("--task", flags->task,
                  "Task that prompts the question: auto, " +
                      absl::StrJoin(TaskNames(), ", "))
