@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "datasets/answers/grade.h"
 #include "datasets/sets/problem_stream.h"
+#include "datasets/tasks/broken_golds.h"
 #include "datasets/tasks/generated_sets.h"
 #include "nlohmann/json.hpp"
 
@@ -77,8 +78,29 @@ absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
     if (first.empty()) first = graded.problem.id;
     return true;
   });
-  return UnjudgedNote(set.name, set.gold, all,
-                      static_cast<int64_t>(set.problems.size()), first);
+  const auto judged = static_cast<int64_t>(set.problems.size());
+  ESP_ASSIGN_OR_RETURN(std::string note,
+                       UnjudgedNote(set.name, set.gold, all, judged, first));
+  ESP_ASSIGN_OR_RETURN(const std::vector<std::string> reasons,
+                       WhyGoldsAreBroken(verifier, set.problems));
+  std::vector<GradedProblem> kept;
+  std::string broken, why;
+  for (size_t i = 0; i < reasons.size(); ++i) {
+    if (reasons[i].empty()) {
+      kept.push_back(std::move(set.problems[i]));
+    } else if (why.empty()) {
+      broken = set.problems[i].problem.id;
+      why = reasons[i];
+    }
+  }
+  set.problems = std::move(kept);
+  ESP_ASSIGN_OR_RETURN(
+      const std::string more,
+      BrokenGoldsNote(set.name, judged,
+                      judged - static_cast<int64_t>(set.problems.size()),
+                      broken, why));
+  if (!note.empty() && !more.empty()) note += "\n";
+  return note + more;
 }
 
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(

@@ -42,9 +42,10 @@ absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
                                    const SetOptions& options);
 
 // Removes the problems that `verifier` cannot judge because their records give
-// no gold answer; returns a note about that for the user, "" if none was
-// removed. InvalidArgument, with the places where the answers were expected, if
-// it can judge none.
+// no gold answer, or one that is broken (broken_golds.h); returns a note about
+// that for the user, "" if none was removed. InvalidArgument, with the places
+// where the answers were expected or what is wrong with them, if it can judge
+// none.
 absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
                                        ProblemSet& set);
 

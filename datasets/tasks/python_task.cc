@@ -15,6 +15,7 @@
 #include "datasets/programs/code_problem.h"
 #include "datasets/programs/find_code.h"
 #include "datasets/programs/public_tests.h"
+#include "datasets/programs/runnable_tests.h"
 #include "datasets/programs/sandbox.h"
 #include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
@@ -173,6 +174,17 @@ const Verifier& PythonVerifier() {
 const Verifier& PublicTestsVerifier() {
   static const PublicVerifier verifier;
   return verifier;
+}
+
+absl::StatusOr<std::vector<std::string>> WhyHiddenTestsCannotRun(
+    absl::Span<const GradedProblem> problems) {
+  ESP_ASSIGN_OR_RETURN(Sandbox * sandbox, SharedSandbox());
+  std::vector<CodeProblem> read(problems.size());
+  for (size_t i = 0; i < problems.size(); ++i) {
+    auto problem = ReadCodeProblem(Columns(problems[i].reference));
+    if (problem.ok()) read[i] = *std::move(problem);
+  }
+  return WhyTestsCannotRun(*sandbox, read);
 }
 
 }  // namespace espalier

@@ -15,6 +15,12 @@
 #ifndef ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_
 #define ESPALIER_DATASETS_TASKS_PYTHON_TASK_H_
 
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "espalier/problem.h"
 #include "espalier/task.h"
 #include "espalier/verifier.h"
 
@@ -23,6 +29,11 @@ namespace espalier {
 const Task& PythonTask();
 const Verifier& PythonVerifier();       // gold
 const Verifier& PublicTestsVerifier();  // intrinsic
+
+// Why the hidden tests of each problem fail or pass every program
+// (runnable_tests.h); "" if they do not, or have no form that CanCheck accepts.
+absl::StatusOr<std::vector<std::string>> WhyHiddenTestsCannotRun(
+    absl::Span<const GradedProblem> problems);
 
 }  // namespace espalier
 

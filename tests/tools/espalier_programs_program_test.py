@@ -64,6 +64,37 @@ class ProgramsTest(ProgramTest):
             self.assertEqual(json.load(handle)["results"][0]["correct"], [0])
 
     @unittest.skipUnless(namespaces(), "no namespaces here")
+    def test_tests_that_cannot_run_give_no_verdicts(self):
+        good = {"task_id": 1, "text": "Add.", "test_list":
+                ["assert add(1, 2) == 3"],
+                "code": "def add(a, b):\n  return a + b\n"}
+        other = dict(good, task_id=2, test_list=["expect(add(1, 2)).toBe(3);"])
+        lacks = dict(good, task_id=3,
+                     test_list=["import no_such_module\nassert add(1, 2) == 3"])
+        empty = dict(good, task_id=4, test_list=["# none"])
+        path = self.write("mixed.jsonl", other, good, lacks, empty)
+        only = self.write("broken.jsonl", lacks, other)
+        for command in (("eval", "--methods", "greedy", *ASKS[2:]),
+                        ("generate", "--out", self.path("run.db"), *ASKS)):
+            result = run(*command, "--set", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("the tests of 3 of 4 records", result.stderr)
+            self.assertIn("the first is 2: NameError: neither they nor the "
+                          "program define expect", result.stderr)
+            self.assertIn("1 problem" if command[0] == "eval" else "1 of 1",
+                          result.stdout)
+            result = run(*command, "--set", only, "--force")
+            self.assertEqual(result.returncode, 1, result.stdout)
+            self.assertIn("module no_such_module, which is not installed",
+                          result.stderr)
+            self.assertEqual(result.stdout, "")
+            with open(path, encoding="utf-8") as rows:
+                result = run(*command, "--set", "/dev/stdin", "--force",
+                             stdin=rows)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("the tests of 3 of 4 records", result.stderr)
+
+    @unittest.skipUnless(namespaces(), "no namespaces here")
     def test_recorded_searches_have_verdicts(self):
         path = self.write("echo.jsonl", ECHO)
         out = self.path("run.db")

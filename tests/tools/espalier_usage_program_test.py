@@ -353,6 +353,13 @@ class FileTest(UsageTest):
             self.refused(2, (*command, "--set", path, "--first", "10"),
                          "--first 10", "has 2 problems")
 
+    def test_more_problems_than_a_run_takes(self):
+        for command in (("eval",), ("problems",), ("solve",),
+                        ("generate", "--out", self.path("made.db"))):
+            for limit in ("1000001", str(2 ** 63 - 1)):
+                self.refused(2, (*command, "--set", "countdown:3", "--limit",
+                                 limit), f"--limit {limit}", "1000000")
+
     def test_a_database_that_is_removed_leaves_nothing_behind(self):
         out = self.path("r.db")
         with subprocess.Popen(

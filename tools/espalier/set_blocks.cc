@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "datasets/sets/problem_set.h"
+#include "datasets/tasks/broken_golds.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
@@ -23,10 +24,26 @@ uint64_t MixProblem(uint64_t hash, const GradedProblem& graded) {
   return hash;
 }
 
+// With the columns that the verdict is taken from.
+uint64_t HashOf(const GradedProblem& graded) {
+  uint64_t hash = MixProblem(0, graded);
+  for (const auto& [name, text] : graded.reference.fields) {
+    hash = MixHash(hash, StableHash(text));
+  }
+  return hash;
+}
+
 }  // namespace
+
+bool SetBlocks::Judged(const GradedProblem& graded) const {
+  if (verifier_ == nullptr) return true;
+  return verifier_->CanCheck(graded.reference) &&
+         (broken_.empty() || !broken_.contains(HashOf(graded)));
+}
 
 absl::StatusOr<SetBlocks> SetBlocks::Open(SetFlags& flags) {
   ESP_RETURN_IF_ERROR(ReadSetFlags(flags));
+  ESP_RETURN_IF_ERROR(CheckGeneratedCount(flags));
   SetBlocks set;
   set.spec_ = flags.set;
   set.options_ = flags.options;
@@ -59,21 +76,45 @@ absl::StatusOr<SetBlocks> SetBlocks::Open(SetFlags& flags) {
 
 absl::Status SetBlocks::KeepJudged(const Verifier& verifier) {
   verifier_ = &verifier;
-  std::string first;  // id of the first problem left out
-  int64_t all = 0;
-  const auto add = [&](const GradedProblem& graded) {
+  std::string first;        // id of the first problem without a gold
+  std::string broken, why;  // id of the first with a broken one, and how
+  int64_t all = 0, judged = 0;
+  std::vector<GradedProblem> block;  // with golds, not yet counted
+  const auto count = [&]() -> absl::Status {
+    ESP_ASSIGN_OR_RETURN(const std::vector<std::string> reasons,
+                         WhyGoldsAreBroken(verifier, block));
+    for (size_t i = 0; i < block.size(); ++i) {
+      if (reasons[i].empty()) {
+        ++count_;
+        hash_ = MixProblem(hash_, block[i]);
+        continue;
+      }
+      broken_.insert(HashOf(block[i]));
+      if (why.empty()) {
+        broken = block[i].problem.id;
+        why = reasons[i];
+      }
+    }
+    judged += static_cast<int64_t>(block.size());
+    block.clear();
+    return absl::OkStatus();
+  };
+  const auto add = [&](const GradedProblem& graded) -> absl::Status {
     ++all;
-    if (Judged(graded)) {
-      ++count_;
-      hash_ = MixProblem(hash_, graded);
+    if (verifier.CanCheck(graded.reference)) {
+      block.push_back(graded);
     } else if (first.empty()) {
       first = graded.problem.id;
     }
+    return block.size() < kBlock ? absl::OkStatus() : count();
   };
   std::string gold = gold_;
   std::vector<std::string> notes = notes_;
   if (kept_) {
-    for (const GradedProblem& graded : *kept_) add(graded);
+    for (const GradedProblem& graded : *kept_) {
+      ESP_RETURN_IF_ERROR(add(graded));
+    }
+    ESP_RETURN_IF_ERROR(count());
     std::erase_if(*kept_, [&](const auto& graded) { return !Judged(graded); });
   } else {
     ESP_ASSIGN_OR_RETURN(const auto stream,
@@ -82,17 +123,21 @@ absl::Status SetBlocks::KeepJudged(const Verifier& verifier) {
       const auto graded = stream->Next();
       if (!graded.ok()) return SetError(spec_, options_, graded.status());
       if (!*graded) break;
-      add(**graded);
+      ESP_RETURN_IF_ERROR(add(**graded));
     }
+    ESP_RETURN_IF_ERROR(count());
     gold = stream->gold();
     notes = stream->Notes();
   }
+  ESP_ASSIGN_OR_RETURN(notes.emplace_back(),
+                       UnjudgedNote(name_, gold, all, judged, first));
+  ESP_ASSIGN_OR_RETURN(
+      notes.emplace_back(),
+      BrokenGoldsNote(name_, judged, judged - count_, broken, why));
   for (const std::string& note : notes) {
+    if (note.empty()) continue;
     std::fprintf(stderr, "%s\n", Printable(note).c_str());
   }
-  ESP_ASSIGN_OR_RETURN(const std::string note,
-                       UnjudgedNote(name_, gold, all, count_, first));
-  if (!note.empty()) std::fprintf(stderr, "%s\n", Printable(note).c_str());
   return absl::OkStatus();
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,13 +54,12 @@ class SetBlocks {
  private:
   SetBlocks() = default;
 
-  bool Judged(const GradedProblem& graded) const {
-    return verifier_ == nullptr || verifier_->CanCheck(graded.reference);
-  }
+  bool Judged(const GradedProblem& graded) const;
 
   std::string spec_, name_, task_;
   SetOptions options_;
   const Verifier* verifier_ = nullptr;
+  std::set<uint64_t> broken_;  // hashes of problems whose golds are broken
   std::optional<std::vector<GradedProblem>> kept_;
   std::string gold_;                // of the kept problems
   std::vector<std::string> notes_;  // of the kept problems

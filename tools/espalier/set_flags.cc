@@ -266,8 +266,22 @@ absl::Status CheckFirst(const std::string& set, const SetOptions& options) {
       options.ids.empty() ? "" : " of --ids", "; indices start at 0")));
 }
 
+absl::Status CheckGeneratedCount(const SetFlags& flags) {
+  const std::vector<std::string> names = SetNames();
+  const bool generated =
+      std::find(names.begin(), names.end(), flags.set) != names.end();
+  if (!generated || flags.options.limit <= kMostGenerated) {
+    return absl::OkStatus();
+  }
+  return UsageError(absl::InvalidArgumentError(
+      absl::StrCat("--limit ", flags.options.limit, ": one run takes at most ",
+                   kMostGenerated, " problems of a generated set; --first ",
+                   kMostGenerated, " begins behind those")));
+}
+
 absl::StatusOr<ProblemSet> LoadSet(SetFlags& flags) {
   ESP_RETURN_IF_ERROR(ReadSetFlags(flags));
+  ESP_RETURN_IF_ERROR(CheckGeneratedCount(flags));
   absl::StatusOr<ProblemSet> set = LoadSet(flags.set, flags.options);
   if (!set.ok()) return SetError(flags.set, flags.options, set.status());
   for (const std::string& note : set->notes) {

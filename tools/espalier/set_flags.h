@@ -6,6 +6,7 @@
 #ifndef ESPALIER_TOOLS_ESPALIER_SET_FLAGS_H_
 #define ESPALIER_TOOLS_ESPALIER_SET_FLAGS_H_
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,6 +40,13 @@ absl::StatusOr<std::map<std::string, std::string>> ParseColumns(
 // Parses the texts of the options into flags.options. A wrong one is a
 // UsageError.
 absl::Status ReadSetFlags(SetFlags& flags);
+
+// A set without an end must not be listed without one: as kept in memory, these
+// take about 1 GB.
+inline constexpr int64_t kMostGenerated = 1000000;
+
+// A UsageError if the flags choose more problems of a generated set.
+absl::Status CheckGeneratedCount(const SetFlags& flags);
 
 // Converts an `error` of reading the set to a UsageError if the options are at
 // fault and not a file: an unknown set, or missing ids.
