@@ -87,8 +87,12 @@ absl::Status SqliteError(const std::string& path, sqlite3* db, int code) {
 absl::Status MovedError(const std::string& path) {
   return absl::DataLossError(absl::StrCat(
       path,
-      ": the file was removed or replaced while searches were recorded to it; "
-      "what was recorded is lost. Begin the run again"));
+      ": the file was moved, removed or replaced while searches were recorded "
+      "to "
+      "it. If it was moved, move it back to this name, where its log is (",
+      path,
+      "-wal), and continue with --resume; otherwise what was recorded is "
+      "lost, and the run must begin again"));
 }
 
 absl::Status CutError(const std::string& path) {

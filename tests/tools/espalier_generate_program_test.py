@@ -172,6 +172,30 @@ class GenerateTest(KillTest):
         self.assertIn("removed or replaced", errors)
         self.assertNotIn("400 of 400", said)
 
+    def test_a_database_moved_while_it_is_written_can_be_moved_back(self):
+        out = self.path("run.db")
+        moved = self.path("moved.db")
+        arguments = ["generate", "--out", out, "--set", "stories:middle",
+                     "--limit", "60", "--search", "beam:branch=8",
+                     "--budget-tokens", "2000"]
+        process = subprocess.Popen(
+            [PROGRAM, *arguments], env=dict(os.environ, ESPALIER_ZOO=ZOO),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(600):
+            time.sleep(0.1)
+            if (os.path.exists(out + "-wal")
+                    and os.path.getsize(out + "-wal") > 300000):
+                break
+        os.rename(out, moved)
+        said, errors = process.communicate(timeout=300)
+        self.assertEqual(process.returncode, 1, said + errors)
+        self.assertIn("moved, removed or replaced", errors)
+        self.assertIn("move it back", errors)
+        os.rename(moved, out)
+        again = run(*arguments, "--resume")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertIn("60 of 60 searches recorded", again.stdout)
+
     def test_a_database_in_a_read_only_folder_is_read(self):
         folder = self.path("kept")
         os.mkdir(folder)
