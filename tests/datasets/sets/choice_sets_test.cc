@@ -394,6 +394,26 @@ TEST(ChoiceSets, ColumnsCountedFromOneNeedAZeroOrAWord) {
   }
 }
 
+// 1,000 records tell how right options are counted: a 0 among them is seen, one
+// behind them is not.
+TEST(ChoiceSets, AThousandRecordsAreReadAhead) {
+  const auto file = [](size_t before) {
+    std::string text = "question,option1,option2,option3,answer\n";
+    for (size_t i = 0; i < before; ++i) {
+      absl::StrAppend(&text, "Q?,a,b,c,", 1 + i % 2, "\n");
+    }
+    return WriteTestFile("ahead.csv", text + "Q?,a,b,c,0\n");
+  };
+  const auto seen = LoadSet(file(999), {.limit = 1});
+  ASSERT_TRUE(seen.ok()) << seen.status();
+  EXPECT_EQ(seen->problems[0].reference.answer, "B");
+  const auto unseen = LoadSet(file(1000), {.limit = 1});
+  ASSERT_FALSE(unseen.ok());
+  EXPECT_TRUE(
+      absl::StrContains(unseen.status().message(), "--kind choice-from-1"))
+      << unseen.status();
+}
+
 // A bad record that was read ahead is reported only when a later record is
 // returned.
 TEST(ChoiceSets, BadRecordsBeyondTheLimitAreNotReported) {
