@@ -193,10 +193,12 @@ void CallPool::Serve(Waiting waiting, int index,
       if (now - server.halved_at > 1) {
         server.limit = std::max(1.0, server.limit / 2);
         server.halved_at = now;
+        server.was_busy = true;
       }
     } else if (answered && full) {
-      server.limit = std::min<double>(options_.most_in_flight,
-                                      server.limit + 1 / server.limit);
+      server.limit = std::min<double>(
+          options_.most_in_flight,
+          server.limit + (server.was_busy ? 1 / server.limit : 1));
     }
     const bool broken = !answered || IsBroken(reply->status);
     server.failures = broken ? server.failures + 1 : 0;

@@ -12,9 +12,11 @@
 // 408, 425, 429 and 5xx, connections that fail or break off, and, less often,
 // replies that `read` cannot read. Other answers of 4xx are errors at once.
 // While a server cannot be reached, or answers with errors of its own (500,
-// 502, 504), its calls go to the next. The number of calls in flight grows by
-// one per round of answers and is halved when a server says that it is busy
-// (429, 503): additive increase, multiplicative decrease.
+// 502, 504), its calls go to the next. The number of calls in flight doubles
+// per round of answers until a server says for the first time that it is busy
+// (429, 503), and grows by one per round afterwards; it is halved each time
+// that a server says so: TCP's slow start, additive increase, multiplicative
+// decrease.
 //
 // Call its functions from one thread; `read` runs on any.
 #ifndef ESPALIER_MODELS_REMOTE_CALL_POOL_H_
@@ -92,6 +94,7 @@ class CallPool {
     double limit = 0;  // calls in flight
     int in_flight = 0;
     double halved_at = -1e9;  // when the limit fell last
+    bool was_busy = false;    // it has fallen before
     double down_until = -1e9;
     int failures = 0;  // in a row, of the server rather than of a call
     std::vector<std::unique_ptr<HttpConnection>> idle;
