@@ -12,6 +12,7 @@
 #include "base/status_macros.h"
 #include "models/remote/dialect.h"
 #include "models/remote/reply_fields.h"
+#include "models/remote/without_lists.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -91,6 +92,24 @@ absl::StatusOr<RemoteSample> ReadChoice(const json& choice, int most) {
   return sample;
 }
 
+// Lists that ReadChoice does not read. The sampled tokens are named among the
+// most likely ones even where none of these were asked for.
+std::vector<std::string_view> Unread(const std::string& body,
+                                     const GenerationCall& call) {
+  std::vector<std::string_view> unread = {"text_offset", "prompt_token_ids"};
+  if (call.top == 0) unread.push_back("top_logprobs");
+  // Older versions have the ids as names of the tokens only.
+  constexpr std::string_view kIds = "\"token_ids\"";
+  int lists = 0;
+  for (size_t at = body.find(kIds); at != std::string::npos;
+       at = body.find(kIds, at + 1)) {
+    const size_t value = body.find_first_not_of(" :", at + kIds.size());
+    lists += value != std::string::npos && body[value] == '[';
+  }
+  if (lists == call.n) unread.push_back("tokens");
+  return unread;
+}
+
 class VllmDialect : public Dialect {
  public:
   explicit VllmDialect(const ServerFacts& facts) : facts_(facts) {}
@@ -118,7 +137,9 @@ class VllmDialect : public Dialect {
 
   absl::StatusOr<GenerationReply> ReadGeneration(
       const std::string& body, const GenerationCall& call) const override {
-    ESP_ASSIGN_OR_RETURN(const json reply, ParseJsonObject(body, "the reply"));
+    ESP_ASSIGN_OR_RETURN(
+        const json reply,
+        ParseJsonObject(WithoutLists(body, Unread(body, call)), "the reply"));
     GenerationReply out;
     ReadUsage(reply, out.prompt_tokens, out.cached_tokens);
     ESP_ASSIGN_OR_RETURN(const json* choices, ListField(reply, "choices"));
