@@ -46,6 +46,12 @@ struct EngineStats {
   int64_t reward_tokens_again = 0;
   int64_t batches = 0;
   int64_t rows = 0;  // summed over batches: rows / batches = mean rows
+  // Samples of servers that return texts, and those of them that were encoded
+  // apart from their path, since both together give it other tokens.
+  int64_t texts_encoded = 0;
+  int64_t texts_missed = 0;
+  // What servers said of the weights of the policy, each once, in order.
+  std::vector<std::string> server_weights = {};
 };
 
 // Checks options before any model is loaded and reports all errors in one

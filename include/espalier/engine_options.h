@@ -5,6 +5,7 @@
 #define ESPALIER_API_ENGINE_OPTIONS_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,13 @@ struct EngineOptions {
   // Weight format in memory: "auto" (as stored, but fp16 and quantised weights
   // as bf16), "fp32", "bf16", "int8", "int4".
   std::string weights = "auto";
+  // Of models behind servers: how often a request is tried, and the seconds
+  // that it waits for a byte of the reply.
+  int server_attempts = 10;
+  double server_timeout = 600;
+  // Called with what a user of servers should know, in one sentence: that texts
+  // go instead of token ids, that weights are others than before. May be empty.
+  std::function<void(const std::string&)> notice = {};
 };
 
 }  // namespace espalier

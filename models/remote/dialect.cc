@@ -10,6 +10,8 @@ std::string_view ServerKindName(ServerKind kind) {
       return "vLLM";
     case ServerKind::kSglang:
       return "SGLang";
+    case ServerKind::kOpenAi:
+      return "an OpenAI-compatible server";
   }
   return "";
 }
@@ -22,6 +24,8 @@ std::unique_ptr<Dialect> MakeDialect(const ServerFacts& facts) {
       return MakeVllmDialect(facts);
     case ServerKind::kSglang:
       return MakeSglangDialect(facts);
+    case ServerKind::kOpenAi:
+      return MakeOpenAiDialect(facts);
   }
   return nullptr;
 }

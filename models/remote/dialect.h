@@ -1,5 +1,5 @@
 // What each kind of server expects and answers: the JSON of its requests and
-// replies, token ids in and token ids out.
+// replies, token ids in and token ids out, or texts both ways.
 //
 //   const auto dialect = MakeDialect(facts);
 //   DialectCall call = dialect->Generate({.prompt = ids, .n = 4, ...});
@@ -9,7 +9,8 @@
 //
 // Sources: vLLM's vllm/entrypoints/openai/completion/protocol.py; SGLang's
 // python/sglang/srt/managers/io_struct.py (/generate); llama.cpp's
-// tools/server/README.md (/completion).
+// tools/server/README.md (/completion); OpenAI's API reference
+// (/v1/completions).
 //
 // Immutable: thread-safe.
 #ifndef ESPALIER_MODELS_REMOTE_DIALECT_H_
@@ -27,7 +28,9 @@
 
 namespace espalier {
 
-enum class ServerKind : uint8_t { kLlamaServer, kVllm, kSglang };
+// kOpenAi: OpenAI's completions with texts, as Ollama, TGI, LM Studio and
+// hosted models have them; no token ids.
+enum class ServerKind : uint8_t { kLlamaServer, kVllm, kSglang, kOpenAi };
 
 std::string_view ServerKindName(ServerKind kind);  // "llama-server", ...
 
@@ -41,6 +44,9 @@ struct ServerFacts {
   int slots = 0;            // computed at a time; 0: not told
   int vocab_size = 0;       // 0: not told
   int32_t plain_token = 0;  // of whole characters; for llama-server
+  // Of kOpenAi, where the others always can:
+  bool logprobs = true;  // log-probs of what it writes
+  bool several = true;   // several samples per request
 };
 
 struct DialectCall {
@@ -57,6 +63,8 @@ struct GenerationCall {
   std::vector<std::string> stops;  // each ends the text, and is kept in it
   uint32_t seed = 0;
   int top = 0;  // report the most likely tokens
+  // The prompt as text, for dialects that speak texts.
+  std::string text = {};
 };
 
 // ln p of the tokens of `text` from position `from` >= 1 on. Without
@@ -74,6 +82,29 @@ struct ScoreCall {
   }
 };
 
+// A part of a sample's text with its log-prob, as the server cut the text.
+struct TextPiece {
+  std::string text;
+  float logprob = 0;
+};
+
+// How a text ended.
+enum class TextEnd : uint8_t {
+  kLength,
+  kStop,    // in a stop string, which may be missing from the text
+  kEnd,     // the model ended it
+  kUntold,  // one of the last two
+};
+
+// What servers say that speak texts; TokensOfText (text_sample.h) makes tokens
+// of it.
+struct RemoteText {
+  std::string text;
+  std::vector<TextPiece> pieces;  // empty: no log-probs told
+  TextEnd end = TextEnd::kLength;
+  std::string stop;  // of kStop, if told
+};
+
 struct RemoteSample {
   std::vector<int32_t> tokens;  // with those of a stop and the end token
   // ln p at temperature 1 of each token; NaN where the server did not tell.
@@ -82,12 +113,14 @@ struct RemoteSample {
   // position that was not told.
   std::vector<std::vector<TokenLogprob>> alternatives;
   Finish finish = Finish::kLength;  // kStop for every stop
+  RemoteText text = {};             // instead, if the dialect speaks texts
 };
 
 struct GenerationReply {
   std::vector<RemoteSample> samples;
   int64_t prompt_tokens = 0;  // 0 if not told
   int64_t cached_tokens = 0;  // of them, not computed; 0 if not told
+  std::string weights = {};   // as ServerFacts::weights; "" if not told
 };
 
 // Of given tokens.
@@ -106,6 +139,8 @@ class Dialect {
   virtual ~Dialect() = default;
   // Samples that one call may ask for.
   virtual int most_samples() const = 0;
+  // Texts go and come back instead of ids. Such a server scores nothing.
+  virtual bool speaks_texts() const { return false; }
   virtual DialectCall Generate(const GenerationCall& call) const = 0;
   virtual absl::StatusOr<GenerationReply> ReadGeneration(
       const std::string& body, const GenerationCall& call) const = 0;
@@ -122,6 +157,7 @@ std::unique_ptr<Dialect> MakeDialect(const ServerFacts& facts);
 std::unique_ptr<Dialect> MakeLlamaServerDialect(const ServerFacts& facts);
 std::unique_ptr<Dialect> MakeVllmDialect(const ServerFacts& facts);
 std::unique_ptr<Dialect> MakeSglangDialect(const ServerFacts& facts);
+std::unique_ptr<Dialect> MakeOpenAiDialect(const ServerFacts& facts);
 
 }  // namespace espalier
 

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "models/remote/server_probe.h"
+#include "models/remote/text_sample.h"
 #include "models/schedule/request_check.h"
 #include "models/schedule/stop_matcher.h"
 
@@ -29,6 +30,13 @@ bool NoFilter(const SamplingOptions& s) {
 std::vector<std::string> StopsOf(const StopRule& rule) {
   std::vector<std::string> stops = rule.stop_strings;
   if (!rule.delimiter.empty()) stops.push_back(rule.delimiter);
+  return stops;
+}
+
+// The delimiter, which ends most texts, first.
+std::vector<std::string> LikelyStops(const StopRule& rule) {
+  std::vector<std::string> stops = StopsOf(rule);
+  std::reverse(stops.begin(), stops.end());
   return stops;
 }
 
@@ -63,7 +71,7 @@ absl::StatusOr<std::unique_ptr<RemoteBackend>> RemoteBackend::Connect(
       continue;
     }
     if (other.kind != facts.kind || other.model != facts.model ||
-        other.weights != facts.weights) {
+        other.weights != facts.weights || other.logprobs != facts.logprobs) {
       return absl::InvalidArgumentError(absl::StrCat(
           endpoint.Url(), ": the server offers ", other.model, " (",
           AbslView(ServerKindName(other.kind)), " ", other.weights, "), and ",
@@ -72,6 +80,7 @@ absl::StatusOr<std::unique_ptr<RemoteBackend>> RemoteBackend::Connect(
           "); servers of one --model must offer the same"));
     }
     facts.context_length = std::min(facts.context_length, other.context_length);
+    facts.several = facts.several && other.several;
   }
   return std::unique_ptr<RemoteBackend>(
       new RemoteBackend(model, tokenizer, options, std::move(facts)));
@@ -86,10 +95,13 @@ RemoteBackend::RemoteBackend(const RemoteModel& model,
       dialect_(MakeDialect(facts_)),
       // Scoring a text takes one token more, which servers draw and drop.
       capabilities_({.context_length = facts_.context_length - 1,
-                     .score_text = true,
-                     .top_logprobs = true,
-                     .logits = true}),
-      pool_(model.servers, options.http, options.calls) {}
+                     .score_text = !dialect_->speaks_texts(),
+                     .top_logprobs = !dialect_->speaks_texts(),
+                     .logits = !dialect_->speaks_texts()}),
+      last_weights_(facts_.weights),
+      pool_(model.servers, options.http, options.calls) {
+  if (!facts_.weights.empty()) weights_.push_back(facts_.weights);
+}
 
 RemoteBackend::~RemoteBackend() = default;
 
@@ -105,6 +117,18 @@ SeqId RemoteBackend::Extend(SeqId parent, absl::Span<const int32_t> tokens) {
 void RemoteBackend::Release(SeqId seq) { tree_.Release(seq); }
 
 absl::Status RemoteBackend::Check(const Request& request) const {
+  if (dialect_->speaks_texts() &&
+      !std::holds_alternative<GenerateRequest>(request.body)) {
+    return absl::FailedPreconditionError(
+        "the server speaks texts (OpenAI's /v1/completions) and cannot score a "
+        "given text; expected llama-server, vLLM or SGLang");
+  }
+  if (dialect_->speaks_texts() &&
+      TopOf(std::get<GenerateRequest>(request.body)) > 0) {
+    return absl::FailedPreconditionError(
+        "the server speaks texts (OpenAI's /v1/completions) and does not tell "
+        "the most likely tokens; expected llama-server, vLLM or SGLang");
+  }
   return CheckRequest(request,
                       {.end = [this](SeqId seq) { return tree_.end(seq); },
                        .check =
@@ -153,7 +177,9 @@ void RemoteBackend::StartGeneration(Job& job) {
         .sampling = request.sampling,
         .stops = StopsOf(request.stop),
         .seed = SeedOf(SampleKey(request.stream, request.first_sample + first)),
-        .top = TopOf(request)};
+        .top = TopOf(request),
+        .text = dialect_->speaks_texts() ? PromptText(tokenizer_, *job.path)
+                                         : std::string()};
     auto part = std::make_shared<Generation>();
     part->first = static_cast<size_t>(first);
     Send(job, dialect_->Generate(call), {.generation = part},
@@ -295,46 +321,133 @@ void RemoteBackend::CancelCalls(RequestId job) {
 void RemoteBackend::Take(Job& job, const InFlight& ended) {
   if (ended.generation != nullptr) {
     TakeGeneration(job, *ended.generation);
+  } else if (ended.ending != nullptr) {
+    TakeEnding(job, *ended.ending);
   } else {
     TakeScoring(job, ended.scoring);
   }
 }
 
 void RemoteBackend::TakeGeneration(Job& job, Generation& generation) {
-  const auto& request = std::get<GenerateRequest>(job.request.body);
   GenerationReply& reply = generation.reply;
   stats_.tokens_computed += PromptComputed(reply, *job.path);
-  for (size_t i = 0; i < reply.samples.size(); ++i) {
-    RemoteSample& sample = job.samples[generation.first + i];
-    sample = std::move(reply.samples[i]);
-    const auto drawn = static_cast<int64_t>(sample.tokens.size());
-    ++stats_.rows;
-    stats_.tokens_computed += drawn;
-    stats_.tokens_generated += drawn;
-    stats_.tokens_needed += drawn;
-    job.status.Update(ApplyStops(request, sample));
-    if (!job.status.ok()) return;
-    // What the server did not tell.
-    const auto unknown = [&](size_t t) {
-      return std::isnan(sample.logprobs[t]) ||
-             (TopOf(request) > 0 && sample.alternatives[t].empty());
-    };
-    size_t end = sample.tokens.size();
-    while (end > 0 && !unknown(end - 1)) --end;
-    for (size_t t = 0; t < end; ++t) {
-      if (!unknown(t)) continue;
-      // One call scores the rest of the text where it can.
-      const size_t last = dialect_->scores_texts() ? end : t + 1;
-      std::vector<int32_t> text = *job.path;
-      text.insert(text.end(), sample.tokens.begin(),
-                  sample.tokens.begin() + static_cast<ptrdiff_t>(last));
-      StartScoring(
-          job, generation.first + i, t,
-          std::make_shared<const std::vector<int32_t>>(std::move(text)),
-          static_cast<int>(job.path->size() + t), TopOf(request));
-      if (dialect_->scores_texts()) break;
-    }
+  SeeWeights(reply.weights);
+  for (size_t i = 0; i < reply.samples.size() && job.status.ok(); ++i) {
+    job.samples[generation.first + i] = std::move(reply.samples[i]);
+    TakeSample(job, generation.first + i);
   }
+}
+
+void RemoteBackend::TakeSample(Job& job, size_t at) {
+  const auto& request = std::get<GenerateRequest>(job.request.body);
+  RemoteSample& sample = job.samples[at];
+  if (dialect_->speaks_texts()) {
+    if (!TellEnd(LikelyStops(request.stop), sample.text)) {
+      StartEnding(job, at);
+      return;
+    }
+    job.status.Update(Encode(job, sample));
+    if (!job.status.ok()) return;
+  }
+  const auto drawn = static_cast<int64_t>(sample.tokens.size());
+  ++stats_.rows;
+  stats_.tokens_computed += drawn;
+  stats_.tokens_generated += drawn;
+  stats_.tokens_needed += drawn;
+  job.status.Update(ApplyStops(request, sample));
+  if (!job.status.ok()) return;
+  // What the server did not tell.
+  const auto unknown = [&](size_t t) {
+    return std::isnan(sample.logprobs[t]) ||
+           (TopOf(request) > 0 && sample.alternatives[t].empty());
+  };
+  size_t end = sample.tokens.size();
+  while (end > 0 && !unknown(end - 1)) --end;
+  for (size_t t = 0; t < end; ++t) {
+    if (!unknown(t)) continue;
+    // One call scores the rest of the text where it can.
+    const size_t last = dialect_->scores_texts() ? end : t + 1;
+    std::vector<int32_t> text = *job.path;
+    text.insert(text.end(), sample.tokens.begin(),
+                sample.tokens.begin() + static_cast<ptrdiff_t>(last));
+    StartScoring(job, at, t,
+                 std::make_shared<const std::vector<int32_t>>(std::move(text)),
+                 static_cast<int>(job.path->size() + t), TopOf(request));
+    if (dialect_->scores_texts()) break;
+  }
+}
+
+// Drawn as the text was, so that an end is as likely as it was there.
+void RemoteBackend::StartEnding(Job& job, size_t at) {
+  const auto& request = std::get<GenerateRequest>(job.request.body);
+  const int draw = request.first_sample + static_cast<int>(at);
+  GenerationCall call = {
+      .prompt = *job.path,
+      .max_tokens = 1,
+      .sampling = request.sampling,
+      .seed = SeedOf(SampleKey(SampleKey(request.stream, draw), draw)),
+      .text = PromptText(tokenizer_, *job.path) + job.samples[at].text.text};
+  auto ending = std::make_shared<Ending>();
+  ending->sample = at;
+  const DialectCall asked = dialect_->Generate(call);
+  Send(job, asked, {.ending = ending},
+       [dialect = dialect_.get(), call = std::move(call), path = job.path,
+        ending](const std::string& body) {
+         auto reply = dialect->ReadGeneration(body, call);
+         if (reply.ok()) ending->reply = *std::move(reply);
+         return reply.status();
+       });
+}
+
+void RemoteBackend::TakeEnding(Job& job, Ending& ending) {
+  const auto& request = std::get<GenerateRequest>(job.request.body);
+  TellEnd(LikelyStops(request.stop), ending.reply.samples[0].text,
+          job.samples[ending.sample].text);
+  TakeSample(job, ending.sample);
+}
+
+absl::Status RemoteBackend::Encode(const Job& job, RemoteSample& sample) {
+  const auto& request = std::get<GenerateRequest>(job.request.body);
+  RemoteText& text = sample.text;
+  if (text.end == TextEnd::kStop) {
+    RestoreStop(LikelyStops(request.stop), text);
+  }
+  ESP_ASSIGN_OR_RETURN(
+      TextTokens taken,
+      TokensOfText(tokenizer_, *job.path, text, EndToken(tokenizer_)));
+  ++text_stats_.samples;
+  text_stats_.missed += taken.missed;
+  sample.finish = text.end == TextEnd::kEnd      ? Finish::kEnd
+                  : text.end == TextEnd::kLength ? Finish::kLength
+                                                 : Finish::kStop;
+  // The server's tokens may be fewer than these.
+  const int room = capabilities_.context_length - tree_.end(request.from);
+  const auto most =
+      static_cast<size_t>(std::min(request.stop.max_tokens, room));
+  if (taken.tokens.size() > most) {
+    taken.tokens.resize(most);
+    taken.logprobs.resize(most);
+    sample.finish = Finish::kLength;
+  }
+  sample.tokens = std::move(taken.tokens);
+  sample.logprobs = std::move(taken.logprobs);
+  sample.alternatives.resize(sample.tokens.size());
+  sample.text = {};
+  return absl::OkStatus();
+}
+
+void RemoteBackend::SeeWeights(const std::string& weights) {
+  if (weights.empty() || weights == last_weights_) return;
+  const bool changed = !last_weights_.empty();
+  if (std::find(weights_.begin(), weights_.end(), weights) == weights_.end()) {
+    weights_.push_back(weights);
+  }
+  if (changed && options_.notice) {
+    options_.notice(absl::StrCat(
+        "the server's weights are now ", weights, ", before ", last_weights_,
+        ": what is sampled from here on comes from another model"));
+  }
+  last_weights_ = weights;
 }
 
 void RemoteBackend::TakeScoring(Job& job,

@@ -18,6 +18,12 @@
 //  * A log-prob that the server did not tell (of a stop's tokens, or at another
 //    temperature) is asked for again, as that of a given token.
 //  * No hidden rows, no reward heads.
+//  * Of a server that speaks texts (ServerKind::kOpenAi) the text of the path
+//    goes out, and what comes back is encoded together with it
+//    (text_sample.h); text_stats() counts where that does not give the path's
+//    tokens. It scores no texts and lists no likely tokens, and log-probs that
+//    it does not tell are 0. Where it does not say whether a text ended or a
+//    stop did, a call for the next token tells.
 //  * `tokens_computed` is what servers say: of each call the prompt's tokens
 //    that were not cached, and all that were drawn (the last of a sample is run
 //    with the next call only, and counts there again). A call for n samples
@@ -32,6 +38,7 @@
 #define ESPALIER_MODELS_REMOTE_REMOTE_BACKEND_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -53,6 +60,15 @@ struct RemoteOptions {
   CallPoolOptions calls;
   // Seconds that Step waits for an answer if there is none.
   double step_seconds = 0.002;
+  // Called by Step, in words, when a server's weights are others than before.
+  // May be empty.
+  std::function<void(const std::string&)> notice = {};
+};
+
+// Of servers that speak texts.
+struct TextStats {
+  int64_t samples = 0;  // encoded
+  int64_t missed = 0;   // of them, after a path with other tokens
 };
 
 class RemoteBackend : public Backend {
@@ -75,12 +91,21 @@ class RemoteBackend : public Backend {
   const ServerFacts& facts() const { return facts_; }
   CallPoolStats call_stats() const { return pool_.stats(); }
   const SequenceTree& sequences() const { return tree_; }
+  const TextStats& text_stats() const { return text_stats_; }
+  // What servers said of their weights so far, each once (ServerFacts::weights
+  // first); empty: nothing.
+  const std::vector<std::string>& weights() const { return weights_; }
 
  private:
   using Path = std::shared_ptr<const std::vector<int32_t>>;
   // Of a request: samples [first, first + reply's) of it.
   struct Generation {
     size_t first = 0;
+    GenerationReply reply;
+  };
+  // The next token after a text whose end is not told.
+  struct Ending {
+    size_t sample = 0;
     GenerationReply reply;
   };
   // Log-probs of text[from..], which belong to `sample` from `position` on.
@@ -102,11 +127,12 @@ class RemoteBackend : public Backend {
     std::vector<RemoteSample> samples;  // of a GenerateRequest
     std::vector<GivenReply> given;      // per text, or per sequence
   };
-  // A call in flight: exactly one of both.
+  // A call in flight: exactly one of them.
   struct InFlight {
     RequestId job = 0;
     std::shared_ptr<Generation> generation;
     std::shared_ptr<Scoring> scoring;
+    std::shared_ptr<Ending> ending;
   };
 
   RemoteBackend(const RemoteModel& model, const Tokenizer& tokenizer,
@@ -126,6 +152,13 @@ class RemoteBackend : public Backend {
   // Takes what a call returned; may start others.
   void Take(Job& job, const InFlight& ended);
   void TakeGeneration(Job& job, Generation& generation);
+  // Takes the sample at this place once its text's end is known.
+  void TakeSample(Job& job, size_t at);
+  void StartEnding(Job& job, size_t at);
+  void TakeEnding(Job& job, Ending& ending);
+  // Makes tokens of a text.
+  absl::Status Encode(const Job& job, RemoteSample& sample);
+  void SeeWeights(const std::string& weights);
   void TakeScoring(Job& job, const std::shared_ptr<Scoring>& scoring);
   // Cuts a sample where the request's stop rule ends it, and sets its finish.
   absl::Status ApplyStops(const GenerateRequest& request,
@@ -142,6 +175,9 @@ class RemoteBackend : public Backend {
   const std::unique_ptr<Dialect> dialect_;
   Capabilities capabilities_;
   BackendStats stats_;
+  TextStats text_stats_;
+  std::vector<std::string> weights_;
+  std::string last_weights_;  // "" before the first that is told
   SequenceTree tree_;
   std::map<RequestId, Job> jobs_;
   absl::flat_hash_map<uint64_t, InFlight> in_flight_;

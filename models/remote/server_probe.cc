@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "models/remote/reply_fields.h"
 #include "models/remote/server_key.h"
+#include "models/remote/text_sample.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -47,6 +48,12 @@ class Probe {
   }
 
   absl::StatusOr<ServerFacts> Run() {
+    ESP_RETURN_IF_ERROR(RunWithoutGeneration().status());
+    ESP_RETURN_IF_ERROR(TryGeneration());
+    return facts_;
+  }
+
+  absl::StatusOr<ServerFacts> RunWithoutGeneration() {
     ESP_RETURN_IF_ERROR(AskForModel().status());
     ESP_RETURN_IF_ERROR(CompareTokenizers());
     if (facts_.vocab_size == 0) facts_.vocab_size = tokenizer_->vocab_size();
@@ -56,7 +63,6 @@ class Probe {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> letter,
                          tokenizer_->EncodeContinuation("a"));
     if (!letter.empty()) facts_.plain_token = letter[0];
-    ESP_RETURN_IF_ERROR(TryGeneration());
     return facts_;
   }
 
@@ -125,11 +131,8 @@ class Probe {
       facts_.version = TextField(reply, "version");
       return absl::OkStatus();
     }
-    return absl::UnimplementedError(absl::StrCat(
-        url_,
-        ": the server is not one of llama-server, vLLM and SGLang (none "
-        "of /props, /get_model_info and /version answers as theirs do; ",
-        last_, "); expected one of them, which take and return token ids"));
+    facts_.kind = ServerKind::kOpenAi;
+    return absl::OkStatus();
   }
 
   absl::Status FindModel() {
@@ -143,6 +146,14 @@ class Probe {
         chosen = &list[i];
         facts_.model = names.back();
       }
+    }
+    if (names.empty() && facts_.kind == ServerKind::kOpenAi) {
+      return absl::UnimplementedError(absl::StrCat(
+          url_,
+          ": the server is none of llama-server, vLLM and SGLang (none of "
+          "/props, /get_model_info and /version answers as theirs do) and "
+          "names no model at OpenAI's /v1/models (",
+          last_, "); expected one of these, or OpenAI's /v1/completions"));
     }
     if (names.empty()) {
       return absl::UnimplementedError(absl::StrCat(
@@ -172,6 +183,8 @@ class Probe {
   }
 
   absl::Status CompareTokenizers() {
+    // Ids mean nothing to it, and its tokenizer is its own business.
+    if (facts_.kind == ServerKind::kOpenAi) return absl::OkStatus();
     const json body = facts_.kind == ServerKind::kLlamaServer
                           ? json{{"content", kSampleText},
                                  {"add_special", false},
@@ -203,7 +216,49 @@ class Probe {
         n < tokens.size() ? " ..." : "");
   }
 
+  // Finds what the server can do by asking for less and less.
+  absl::Status TryTexts() {
+    if (EndToken(*tokenizer_) < 0) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          url_, ": the server returns texts, and the tokenizer names no token ",
+          "that ends them; name a folder whose tokenizer_config.json does"));
+    }
+    absl::Status why;
+    for (const int tried : {0, 1, 2, 3}) {
+      facts_.several = (tried & 1) == 0;
+      facts_.logprobs = (tried & 2) == 0;
+      const auto dialect = MakeDialect(facts_);
+      GenerationCall call{.n = facts_.several ? 2 : 1,
+                          .max_tokens = 1,
+                          .sampling = {.temperature = 0},
+                          .text = "1 + 1 ="};
+      const DialectCall request = dialect->Generate(call);
+      ESP_ASSIGN_OR_RETURN(const HttpReply reply,
+                           Send(request.path, request.body));
+      if (reply.status != 200) {
+        why = absl::UnimplementedError(absl::StrCat(
+            url_, request.path, " answered ", reply.status,
+            " to a request of one token: ",
+            ServerMessage(reply.body, connection_.endpoint().key)));
+        if (reply.status == 400 || reply.status == 422) continue;
+        return why;
+      }
+      const auto read = dialect->ReadGeneration(reply.body, call);
+      if (read.ok()) {
+        // Nothing but an end tells no log-probs either way.
+        const RemoteText& text = read->samples[0].text;
+        facts_.logprobs = facts_.logprobs && !text.pieces.empty();
+        return absl::OkStatus();
+      }
+      why = absl::UnimplementedError(
+          absl::StrCat(url_, request.path, ": ", read.status().message(),
+                       "; expected OpenAI's completions"));
+    }
+    return why;
+  }
+
   absl::Status TryGeneration() {
+    if (facts_.kind == ServerKind::kOpenAi) return TryTexts();
     const auto dialect = MakeDialect(facts_);
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
                          tokenizer_->Encode("1 + 1 ="));
@@ -245,6 +300,13 @@ absl::StatusOr<ServerFacts> ProbeServer(const Endpoint& endpoint,
                                         const Tokenizer& tokenizer,
                                         const HttpOptions& http) {
   return Probe(endpoint, name, &tokenizer, http).Run();
+}
+
+absl::StatusOr<ServerFacts> ProbeScorer(const Endpoint& endpoint,
+                                        const std::string& name,
+                                        const Tokenizer& tokenizer,
+                                        const HttpOptions& http) {
+  return Probe(endpoint, name, &tokenizer, http).RunWithoutGeneration();
 }
 
 absl::StatusOr<ServerFacts> AskForModel(const Endpoint& endpoint,

@@ -19,10 +19,16 @@
 namespace espalier {
 
 // NotFound for a model that the server does not offer; Unimplemented for a
-// server that is none of ServerKind, or that returns no token ids or no
-// log-probs; InvalidArgument for another tokenizer. Messages begin with the
-// URL.
+// server that is none of ServerKind, or that has /props, /get_model_info or
+// /version and returns no token ids or no log-probs; InvalidArgument for
+// another tokenizer. Messages begin with the URL.
 absl::StatusOr<ServerFacts> ProbeServer(const Endpoint& endpoint,
+                                        const std::string& name,
+                                        const Tokenizer& tokenizer,
+                                        const HttpOptions& http);
+
+// The same for a server that may only score texts: it generates nothing.
+absl::StatusOr<ServerFacts> ProbeScorer(const Endpoint& endpoint,
                                         const std::string& name,
                                         const Tokenizer& tokenizer,
                                         const HttpOptions& http);

@@ -119,6 +119,7 @@ class SglangDialect : public Dialect {
       const json& info = Field(one, "meta_info");
       out.prompt_tokens = CountField(info, "prompt_tokens");
       out.cached_tokens = CountField(info, "cached_tokens");
+      out.weights = TextField(info, "weight_version");
     }
     return out;
   }

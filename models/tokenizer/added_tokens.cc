@@ -131,6 +131,13 @@ int32_t AddedTokens::Find(std::string_view content) const {
   return it == id_of_.end() ? -1 : it->second;
 }
 
+std::string_view AddedTokens::Text(int32_t id) const {
+  for (const Entry& entry : entries_) {
+    if (entry.token.id == id) return entry.token.content;
+  }
+  return {};
+}
+
 const AddedTokens::Entry* AddedTokens::Match(const Trie& trie,
                                              std::string_view text, size_t at,
                                              bool parse_special) {

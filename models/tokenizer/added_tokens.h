@@ -51,6 +51,8 @@ class AddedTokens {
 
   // The id of the token with this content; -1 if there is none.
   int32_t Find(std::string_view content) const;
+  // The content of the token with this id; "" if there is none.
+  std::string_view Text(int32_t id) const;
 
  private:
   struct Entry {

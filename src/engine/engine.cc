@@ -16,6 +16,7 @@
 #include "espalier/engine_options.h"
 #include "espalier/search_source.h"
 #include "models/remote/endpoint.h"
+#include "models/remote/remote_backend.h"
 #include "models/tokenizer/same_tokens.h"
 #include "search/algorithm.h"
 #include "src/engine/auto_method.h"
@@ -65,10 +66,19 @@ class ServedJob {
   RunnerJob runner_job_;
 };
 
+bool TellsLogprobs(const LoadedModel& model) {
+  return model.remote == nullptr || model.remote->facts().logprobs;
+}
+
 class LocalEngine : public Engine {
  public:
   explicit LocalEngine(const EngineOptions& options)
       : options_(options), executor_(options.threads) {}
+
+  ~LocalEngine() override {
+    const std::string note = TextsNote(policy_);
+    if (options_.notice && !note.empty()) options_.notice(note);
+  }
 
   absl::Status Load() {
     if (!options_.tokenizer.empty() && !IsRemoteModel(options_.policy)) {
@@ -80,16 +90,21 @@ class LocalEngine : public Engine {
     const LoadOptions load = {.device = options_.device,
                               .kv_bytes = options_.kv_bytes,
                               .weights = options_.weights,
-                              .tokenizer = options_.tokenizer};
+                              .tokenizer = options_.tokenizer,
+                              .server_attempts = options_.server_attempts,
+                              .server_timeout = options_.server_timeout,
+                              .notice = options_.notice};
     ESP_ASSIGN_OR_RETURN(policy_, LoadModel(options_.policy, load, executor_));
     models_ = {policy_.backend.get(), policy_.tokenizer.get(),
                policy_.backend.get(), policy_.tokenizer.get()};
+    models_.logprobs = TellsLogprobs(policy_);
     for (const std::string& folder : options_.more_policies) {
       ESP_ASSIGN_OR_RETURN(more_.emplace_back(),
                            LoadModel(folder, load, executor_));
       ESP_RETURN_IF_ERROR(CheckSameTokenizer(folder, "a further model",
                                              *more_.back().tokenizer));
       models_.more_policies.push_back(more_.back().backend.get());
+      models_.logprobs &= TellsLogprobs(more_.back());
     }
     LoadOptions load_critic = load;
     load_critic.tokenizer = RewardFolder(options_);
@@ -245,6 +260,11 @@ class LocalEngine : public Engine {
       sum.tokens_shared += stats.tokens_shared;
       sum.batches += stats.steps;
       sum.rows += stats.rows;
+    }
+    if (policy_.remote != nullptr) {
+      sum.texts_encoded = policy_.remote->text_stats().samples;
+      sum.texts_missed = policy_.remote->text_stats().missed;
+      sum.server_weights = policy_.remote->weights();
     }
     return sum;
   }

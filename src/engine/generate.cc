@@ -343,6 +343,11 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                        HashModel(models.policy, models.weights));
   ESP_ASSIGN_OR_RETURN(info.tokenizer_hash,
                        HashTokenizer(PolicyFolder(models)));
+  if (IsRemoteModel(models.policy)) {
+    ESP_ASSIGN_OR_RETURN(const std::string weights,
+                         RemoteWeights(models.policy));
+    if (!weights.empty()) config["server_weights"] = weights;
+  }
   info.reward_model_hash = info.model_hash;
   if (!models.critic.empty()) {
     ESP_ASSIGN_OR_RETURN(info.reward_model_hash,

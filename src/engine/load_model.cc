@@ -1,5 +1,6 @@
 #include "src/engine/load_model.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "absl/strings/match.h"
@@ -37,8 +38,10 @@ absl::StatusOr<RemoteModel> ParseWithKeys(const std::string& name) {
   return remote;
 }
 
-absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
-                                         const LoadOptions& options) {
+}  // namespace
+
+absl::StatusOr<RemoteModel> RemoteServers(const std::string& name,
+                                          const LoadOptions& options) {
   if (absl::StrContains(name, "huggingface.co/")) {
     return absl::InvalidArgumentError(
         absl::StrCat(name, ": this is a page of the Hugging Face hub, not a ",
@@ -58,17 +61,81 @@ absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
         ": the server decides on its device and weights; leave out "
         "--device and --weights"));
   }
+  return remote;
+}
+
+namespace {
+
+// Says what a server of texts cannot do, and refuses it where scores are
+// needed.
+absl::Status CheckTexts(const std::string& url, const RemoteBackend& backend,
+                        const LoadOptions& options) {
+  const ServerFacts& facts = backend.facts();
+  if (facts.kind != ServerKind::kOpenAi) return absl::OkStatus();
+  if (options.part != CheckpointPart::kAll) {
+    return absl::UnimplementedError(absl::StrCat(
+        url,
+        ": the server speaks texts (OpenAI's /v1/completions) and cannot score "
+        "given texts, which a reward model does; expected llama-server, vLLM "
+        "or SGLang"));
+  }
+  if (!options.notice) return absl::OkStatus();
+  options.notice(absl::StrCat(
+      url,
+      ": the server returns no token ids, so texts are sent and what comes "
+      "back is tokenised here: tokens may differ from the server's, then its "
+      "prefix cache helps less and log-probs are spread over other tokens",
+      facts.logprobs ? ""
+                     : "; it tells no log-probs, which are recorded as 0, and "
+                       "methods that read them are refused"));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
+                                         const LoadOptions& options) {
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, RemoteServers(name, options));
   LoadedModel model;
   ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(options.tokenizer));
+  RemoteOptions how;
+  how.calls.attempts = options.server_attempts;
+  how.calls.unread_attempts =
+      std::min(how.calls.unread_attempts, options.server_attempts);
+  how.http.read_seconds = options.server_timeout;
+  how.http.connect_seconds =
+      std::min(how.http.connect_seconds, options.server_timeout);
+  const std::string url = remote.servers.front().Url();
+  if (options.notice) {
+    how.notice = [notice = options.notice, url](const std::string& what) {
+      notice(absl::StrCat(url, ": ", what));
+    };
+  }
   ESP_ASSIGN_OR_RETURN(auto backend,
-                       RemoteBackend::Connect(remote, *model.tokenizer, {}));
+                       RemoteBackend::Connect(remote, *model.tokenizer, how));
+  ESP_RETURN_IF_ERROR(CheckTexts(url, *backend, options));
   model.slots =
       backend->facts().slots * static_cast<int>(remote.servers.size());
+  model.remote = backend.get();
   model.backend = std::move(backend);
   return model;
 }
 
 }  // namespace
+
+std::string TextsNote(const LoadedModel& model) {
+  if (model.remote == nullptr) return "";
+  const TextStats& texts = model.remote->text_stats();
+  if (texts.samples == 0) return "";
+  return absl::StrCat(texts.missed, " of ", texts.samples,
+                      " texts did not go on from the tokens of their path and "
+                      "were encoded apart from it");
+}
+
+absl::StatusOr<std::string> RemoteWeights(const std::string& name) {
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));
+  ESP_ASSIGN_OR_RETURN(const ServerFacts facts,
+                       AskForModel(remote.servers.front(), remote.name, {}));
+  return facts.weights;
+}
 
 absl::StatusOr<std::string> RemoteModelId(const std::string& name) {
   ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));

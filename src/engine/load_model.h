@@ -8,22 +8,27 @@
 #define ESPALIER_SRC_ENGINE_LOAD_MODEL_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "absl/status/statusor.h"
 #include "base/executor.h"
 #include "models/backend/backend.h"
+#include "models/remote/endpoint.h"
 #include "models/tokenizer/tokenizer.h"
 #include "models/trunk/trunk.h"
 
 namespace espalier {
+
+class RemoteBackend;
 
 // The backend refers to the other two. Externally synchronised.
 struct LoadedModel {
   std::unique_ptr<Trunk> trunk;  // null: the model is behind a server
   std::unique_ptr<Tokenizer> tokenizer;
   std::unique_ptr<Backend> backend;
+  RemoteBackend* remote = nullptr;  // `backend`, if it is one
   // Searches that a server continues at a time without losing what it has
   // cached of others; 0: not limited.
   int slots = 0;
@@ -38,15 +43,33 @@ struct LoadOptions {
   CheckpointPart part = CheckpointPart::kAll;
   // The folder or GGUF file with the tokenizer of a model behind a server.
   std::string tokenizer = {};
+  // As EngineOptions'.
+  int server_attempts = 10;
+  double server_timeout = 600;
+  std::function<void(const std::string&)> notice = {};
 };
 
 // `executor` outlives the model. `path`: a folder, a GGUF file, or the name of
 // a model behind a server (models/remote/endpoint.h), whose key is read from
 // the environment variable ESPALIER_API_KEY. InvalidArgument for a tokenizer
 // with more tokens than the model has, and for an unknown value of `weights`.
+// Unimplemented for a server that cannot score texts and a `part` other than
+// kAll, which is read by scores.
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
                                       const LoadOptions& options,
                                       Executor& executor);
+
+// The servers of a name, with their keys, for a model whose tokenizer
+// `options` names. InvalidArgument for options that only a model in this
+// process has.
+absl::StatusOr<RemoteModel> RemoteServers(const std::string& name,
+                                          const LoadOptions& options);
+
+// What a user should know of `model` at its end; "": nothing.
+std::string TextsNote(const LoadedModel& model);
+
+// What the server says of its weights; "" if nothing. Asks the first server.
+absl::StatusOr<std::string> RemoteWeights(const std::string& name);
 
 // What tells the model behind a server from others: its name there, and what
 // the server says of its weights. Asks the first server.

@@ -51,6 +51,7 @@ struct RunnerModels {
   Backend* reference = nullptr;
   // Makes probabilities of the critic's scores; null: they stay as they are.
   const Calibration* calibration = nullptr;
+  bool logprobs = true;  // all that write tell the log-probs of their tokens
 };
 
 // True if a model's server does not answer any more.

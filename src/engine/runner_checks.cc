@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "src/engine/logprob_readers.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/runner.h"
 
@@ -32,6 +33,22 @@ absl::Status Runner::CheckJob(const RunnerJob& job) const {
         "method ", AbslView(job.algorithm->name()),
         " scores steps, and this model has no reward head; name a model with "
         "one by --reward-model, or use majority or greedy"));
+  }
+  if (!models_.logprobs && ReadsLogprobs(*job.algorithm)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "method ", CanonicalMethod(*job.algorithm),
+        " reads log-probs of steps, and the server tells no log-probs; use a "
+        "server that does, or a method that reads none, such as majority"));
+  }
+  if (ReadsLikelyTokens(*job.algorithm)) {
+    for (const Backend* policy : policies_) {
+      if (policy->capabilities().top_logprobs) continue;
+      return absl::FailedPreconditionError(absl::StrCat(
+          "method ", AbslView(job.algorithm->name()),
+          " reads the log-probs of the most likely tokens, which this model "
+          "does not return; use a model with weights, or the method confidence "
+          "or majority"));
+    }
   }
   const bool writes =
       models_.scorer != nullptr && models_.scorer->format().writes();

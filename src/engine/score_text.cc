@@ -15,7 +15,7 @@ absl::Status CheckWindows(const Capabilities& can, int context, int stride,
   if (!can.score_text) {
     return absl::FailedPreconditionError(
         "this model's backend cannot score given texts; use a model with "
-        "weights");
+        "weights, or one behind llama-server, vLLM or SGLang");
   }
   if (tokens < 2) {
     return absl::InvalidArgumentError(

@@ -44,6 +44,9 @@ void ReadSamples(const Dialect& dialect, const std::string& body, int n,
   for (const RemoteSample& sample : reply->samples) {
     for (const int32_t token : sample.tokens) ESP_CHECK(token >= 0);
     CheckPositions(sample.logprobs, sample.alternatives, sample.tokens.size());
+    for (const TextPiece& piece : sample.text.pieces) {
+      ESP_CHECK(piece.logprob <= 0);
+    }
   }
 }
 
@@ -62,8 +65,8 @@ void ReadScores(const Dialect& dialect, const std::string& body, int from,
 
 ESPALIER_FUZZ(server_reply) {
   const std::string body(bytes);
-  for (const ServerKind kind :
-       {ServerKind::kLlamaServer, ServerKind::kVllm, ServerKind::kSglang}) {
+  for (const ServerKind kind : {ServerKind::kLlamaServer, ServerKind::kVllm,
+                                ServerKind::kSglang, ServerKind::kOpenAi}) {
     const auto dialect = MakeDialect(
         {.kind = kind, .model = "m", .vocab_size = 12, .plain_token = 3});
     for (int n = 1; n <= std::min(2, dialect->most_samples()); ++n) {

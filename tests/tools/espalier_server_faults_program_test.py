@@ -14,7 +14,7 @@ import time
 import unittest
 
 from espalier_program_test import PROGRAM, STORIES, run
-from made_up_model import FOR_EVER
+from made_up_model import FOR_EVER, MadeUpModel
 from scripted_server import KINDS
 from servers_case import KEY, LONG, MODEL, ServersTest, environment
 
@@ -139,6 +139,77 @@ class PoolTest(ServersTest):
         for wait, least in zip(waits, (0.25, 0.5)):
             self.assertGreaterEqual(wait, least)
             self.assertLess(wait, 3 * least + 20)
+
+    def test_attempts_and_the_wait_for_each_are_options(self):
+        for kind in KINDS:
+            server = self.serve(kind)
+            server.faults.latency = 30
+            start = time.monotonic()
+            done = self.ask("eval", server, "--methods", "greedy", "--json",
+                            "-", "--server-attempts", "2", "--server-timeout",
+                            "0.3", limit=1)
+            with self.subTest(kind):
+                self.assertNotEqual(done.returncode, 0, done.stdout)
+                self.assertLess(time.monotonic() - start, 20)
+                self.assertIn(server.url, done.stderr)
+                self.assertIn("for 0.3 s", done.stderr)
+                self.assertIn("after 2 attempts", done.stderr)
+                self.assertEqual(server.seen.calls, 2)
+
+    def test_slow_servers_are_waited_for(self):
+        server = self.serve()
+        server.faults.latency = 0.5
+        self.eval(server, "greedy", "--server-timeout", "10", limit=1)
+        self.assertEqual(server.seen.calls, server.seen.answered)
+
+    def test_attempts_and_waits_out_of_range(self):
+        server = self.serve()
+        for flag, value in (("--server-attempts", "0"),
+                            ("--server-attempts", "1001"),
+                            ("--server-attempts", "2.5"),
+                            ("--server-timeout", "0"),
+                            ("--server-timeout", "-1"),
+                            ("--server-timeout", "nan"),
+                            ("--server-timeout", "1e9")):
+            done = self.ask("eval", server, "--methods", "greedy", flag, value)
+            with self.subTest(flag=flag, value=value):
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(flag, done.stderr)
+        self.assertEqual(server.seen.requests, 0)
+
+    def test_other_weights_during_a_run_are_said(self):
+        """SGLang tells its weights with every reply."""
+        server = self.serve("sglang", weights=0)
+        done = self.generate("first.db", server, "--json",
+                             self.path("first.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("weights", done.stderr)
+        with open(self.path("first.json"), encoding="utf-8") as handle:
+            self.assertEqual(json.load(handle)["server_weights"], ["w0"])
+        # A reader of the run finds them.
+        asked = run("db", "sql", self.path("first.db"), "SELECT "
+                    "json_extract(config, '$.server_weights') FROM runs")
+        self.assertIn("w0", asked.stdout, asked.stderr)
+        calls = server.seen.calls
+        other = MadeUpModel(STORIES, 1)
+        whole = server.call
+
+        def call(*args):
+            if server.seen.calls == calls + 6:
+                server.model = other
+            return whole(*args)
+        server.call = call
+        done = self.generate("run.db", server, "--json",
+                             self.path("totals.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("weights are now w1, before w0", done.stderr)
+        self.assertEqual(done.stderr.count("weights are now"), 1)
+        with open(self.path("totals.json"), encoding="utf-8") as handle:
+            self.assertEqual(json.load(handle)["server_weights"], ["w0", "w1"])
+        # Nothing goes on with these where the others were recorded.
+        again = self.generate("first.db", server, "--resume")
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn("w1", again.stderr)
 
     def test_a_body_may_come_slowly(self):
         expected = self.eval(self.serve(), "greedy", limit=2)
@@ -390,7 +461,7 @@ class WrongInputTest(ServersTest):
         for server in (reward, policy):
             for more, word in (
                     ((), "--reward-format"),
-                    (("--reward-format", "qwen_prm"), "head"),
+                    (("--reward-format", "reasoneval"), "head"),
                     (("--reward-format", "math_shepherd"), "tag"),
                     (("--reward-format", "no_such"), "no_such")):
                 with self.subTest(more=more, own=server is policy):

@@ -428,7 +428,7 @@ class GuideTest(ServersTest):
             self.assertEqual(done.returncode, 0, command + done.stderr)
             self.assertNotEqual(done.stdout, "", command)
             count += 1
-        self.assertEqual(count, 3)
+        self.assertEqual(count, 4)
 
 
 @unittest.skipUnless(LLAMA, "ESPALIER_LLAMA_SERVER names no llama-server")

@@ -1,5 +1,6 @@
-"""An HTTP server that speaks as llama-server, vLLM or SGLang do, with a small
-made-up language model behind it, and that can misbehave on request.
+"""An HTTP server that speaks as llama-server, vLLM or SGLang do, or OpenAI's
+completions with texts ("openai"), with a small made-up language model behind
+it, and that can misbehave on request.
 
     server = ScriptedServer("vllm", STORIES)
     server.faults.latency = 0.1          # seconds per call
@@ -27,6 +28,7 @@ import time
 
 from made_up_model import FOR_EVER, MadeUpModel
 
+# Those that take and return token ids.
 KINDS = ("llama-server", "vllm", "sglang")
 
 
@@ -55,6 +57,14 @@ class Faults:
     key: str = ""              # wanted as a bearer token
     busy_probe: int = 0        # the first requests of any kind: 429
     no_logprobs: bool = False  # never any
+    # Of "openai", which otherwise does as OpenAI does.
+    one_sample: bool = False   # n is ignored
+    keeps_stops: bool = False  # in the text
+    tells_stops: bool = False  # as TGI: finish_reason "stop_sequence"
+    tells_all: bool = False    # log-probs of the stop and the end as well
+    halves: bool = False       # its tokens are single bytes
+    chat_form: bool = False    # log-probs as the chat API has them
+    strict: bool = False       # refuses what it does not know
 
 
 @dataclasses.dataclass
@@ -199,6 +209,8 @@ class ScriptedServer:
         self.lock = threading.Lock()
         self.connections = set()
         self.first_try = self.model.bpe.encode("1 + 1 =")
+        if kind == "openai":
+            self.first_try = "1 + 1 ="
         self.http = None
         self.port = port
         self.start()
@@ -268,12 +280,19 @@ class ScriptedServer:
         if path == "/tokenize":
             return self.tokenize(asked)
         kinds = {"llama-server": self.llama_server, "vllm": self.vllm,
-                 "sglang": self.sglang}
+                 "sglang": self.sglang, "openai": self.openai}
         call = {"llama-server": "/completion", "vllm": "/v1/completions",
-                "sglang": "/generate"}[self.kind]
+                "sglang": "/generate",
+                "openai": "/v1/completions"}[self.kind]
         if asked is None or path != call:
             return kinds[self.kind](path, asked)
         prompt = asked["input_ids" if self.kind == "sglang" else "prompt"]
+        if self.kind == "openai":
+            if not isinstance(prompt, str) or not prompt:
+                raise self.error(400, "expected a text")
+            if prompt == self.first_try:
+                return self.generate(asked, prompt)
+            return self.call(handler, asked, prompt)
         if (not isinstance(prompt, list) or
                 not all(isinstance(t, int) for t in prompt)):
             raise self.error(400, "expected token ids")
@@ -341,22 +360,23 @@ class ScriptedServer:
         if wrong == "malformed":
             return json.dumps(reply).encode("utf-8")[:-7]
         if wrong == "wrong_n":
-            if self.kind == "vllm":
+            if self.kind in ("vllm", "openai"):
                 reply["choices"] = reply["choices"][:-1]
             elif isinstance(reply, list):
                 reply = reply[:-1]
             else:
                 reply = {}
         if wrong == "no_ids":
-            for one in (reply["choices"] if self.kind == "vllm" else
+            for one in (reply["choices"] if self.kind in ("vllm", "openai") else
                         reply if isinstance(reply, list) else [reply]):
                 one.pop("tokens", None)
                 one.pop("token_ids", None)
                 one.pop("logprobs", None)
                 one.pop("meta_info", None)
+                one.pop("text", None)
         if wrong == "bad_logprob":
-            if self.kind == "vllm":
-                reply["choices"][0]["logprobs"]["token_logprobs"][0] = 5.0
+            if self.kind in ("vllm", "openai"):
+                reply["choices"][0]["logprobs"]["token_logprobs"][:1] = [5.0]
             elif self.kind == "sglang":
                 one = reply[0] if isinstance(reply, list) else reply
                 one["meta_info"]["output_token_logprobs"][0][0] = 5.0
@@ -368,7 +388,8 @@ class ScriptedServer:
     def generate(self, asked, prompt):
         return {"llama-server": self.llama_completion,
                 "vllm": self.vllm_completion,
-                "sglang": self.sglang_generate}[self.kind](asked, prompt)
+                "sglang": self.sglang_generate,
+                "openai": self.openai_completion}[self.kind](asked, prompt)
 
     def check_key(self, path, sent):
         if not self.faults.key:
@@ -377,7 +398,8 @@ class ScriptedServer:
         free = {"llama-server": path in ("/health", "/v1/health", "/models",
                                          "/v1/models"),
                 "vllm": not path.startswith("/v1"),
-                "sglang": path.startswith("/health")}[self.kind]
+                "sglang": path.startswith("/health"),
+                "openai": not path.startswith("/v1")}[self.kind]
         if not free and sent != f"Bearer {self.faults.key}":
             raise self.error(401, "Invalid API Key")
 
@@ -678,3 +700,78 @@ class ScriptedServer:
                 tops.append(top)
         info["input_token_logprobs"] = given
         info["input_top_logprobs"] = tops
+
+    # OpenAI's completions.
+
+    def openai(self, path, asked):
+        if path == "/v1/models" and asked is None:
+            return {"object": "list", "data": [
+                {"id": name, "object": "model", "owned_by": "me"}
+                for name in self.models]}
+        raise self.error(404, "Not Found")
+
+    def openai_completion(self, asked, text):
+        model, faults = self.model, self.faults
+        if asked["model"] not in self.models:
+            raise self.error(404, "no such model")
+        known = {"model", "prompt", "max_tokens", "temperature", "top_p", "seed",
+                 "stream", "n", "logprobs", "stop"}
+        if faults.strict and not known.issuperset(asked):
+            raise self.error(400, "Unrecognized request argument supplied: " +
+                             ", ".join(sorted(set(asked) - known)))
+        if len(asked.get("stop") or []) > 4:
+            raise self.error(400, "at most 4 stops")
+        if faults.no_logprobs and faults.strict and "logprobs" in asked:
+            raise self.error(400, "no logprobs here")
+        prompt = model.bpe.encode(text)
+        choices, written = [], 0
+        for index in range(1 if faults.one_sample else asked.get("n", 1)):
+            rng = random.Random(asked["seed"] + index)
+            tokens, why, stop = model.sample(
+                prompt, asked["max_tokens"], asked.get("stop") or [], rng,
+                bias={}, temperature=asked["temperature"],
+                top_k=asked.get("top_k", 0), top_p=asked.get("top_p", 1.0),
+                min_p=asked.get("min_p", 0.0))
+            written += len(tokens)
+            out = b"".join(model.bpe.bytes[t] for t in tokens).decode(
+                "utf-8", "replace")
+            if why == "stop" and not faults.keeps_stops:
+                out = out[:out.index(stop)]
+            reason = "length" if why == "length" else "stop"
+            if faults.tells_stops and why != "length":
+                reason = "stop_sequence" if why == "stop" else "eos_token"
+            choice = {"index": index, "text": out, "logprobs": None,
+                      "finish_reason": reason}
+            if asked.get("logprobs") is not None and not faults.no_logprobs:
+                choice["logprobs"] = self.openai_logprobs(prompt, tokens, out)
+            choices.append(choice)
+        choices.reverse()
+        with self.lock:
+            self.seen.generations += len(choices)
+        return {"id": "cmpl-1", "object": "text_completion", "created": 1,
+                "model": asked["model"], "choices": choices,
+                "usage": {"prompt_tokens": len(prompt),
+                          "total_tokens": len(prompt) + written,
+                          "completion_tokens": written}}
+
+    def openai_logprobs(self, prompt, tokens, text):
+        model, at, pieces, size = self.model, list(prompt), [], 0
+        for token in tokens:
+            own = model.logprob(at, token)
+            at.append(token)
+            name = (model.text(token) if token != model.bpe.end
+                    else "<|the end|>")
+            told = size < len(text) or self.faults.tells_all
+            size += len(name)
+            if not told:
+                continue
+            if self.faults.halves:
+                pieces.extend((c, own / len(name)) for c in name)
+            else:
+                pieces.append((name, own))
+        if self.faults.chat_form:
+            return {"content": [{"token": name, "logprob": p,
+                                 "top_logprobs": []} for name, p in pieces]}
+        return {"tokens": [name for name, _ in pieces],
+                "token_logprobs": [p for _, p in pieces],
+                "top_logprobs": None, "text_offset": [0] * len(pieces)}

@@ -20,11 +20,13 @@
 #include "models/prompt/chat_template.h"
 #include "models/reward/reward_format.h"
 #include "models/trunk/load_trunk.h"
+#include "nlohmann/json.hpp"
 #include "search/stop.h"
 #include "search/tree/score_rule.h"
 #include "src/engine/load_calibration.h"
 #include "src/engine/prompt.h"
 #include "tools/espalier/option_checks.h"
+#include "tools/espalier/printable.h"
 
 namespace espalier {
 namespace {
@@ -118,7 +120,37 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "answers stay the same; 0: off")
       ->capture_default_str()
       ->check(CLI::Range(0, 65536));
+  AddServerFlags(app, flags.server);
   AddMachineFlags(app, flags);
+}
+
+void AddServerFlags(CLI::App& app, ServerFlags& flags) {
+  app.add_option("--server-attempts", flags.attempts,
+                 "How often a request to a server is tried before the program "
+                 "gives up")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  app.add_option("--server-timeout", flags.timeout,
+                 "Seconds that a request waits for a byte of the server's "
+                 "reply before it is tried again")
+      ->capture_default_str()
+      ->check(CLI::Range(0.1, 86400.0));
+}
+
+nlohmann::json ServerJson(const EngineStats& stats) {
+  nlohmann::json json = nlohmann::json::object();
+  if (stats.texts_encoded > 0) {
+    json["texts_encoded"] = stats.texts_encoded;
+    json["texts_missed"] = stats.texts_missed;
+  }
+  if (!stats.server_weights.empty()) {
+    json["server_weights"] = stats.server_weights;
+  }
+  return json;
+}
+
+void PrintServerNotice(const std::string& what) {
+  std::fprintf(stderr, "note: %s\n", Printable(what).c_str());
 }
 
 // After --reward-model.
@@ -407,7 +439,10 @@ absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
                         .live = flags.live,
                         .speculate = flags.speculate,
                         .kv_bytes = int64_t{flags.kv_mib} << 20,
-                        .weights = flags.weights};
+                        .weights = flags.weights,
+                        .server_attempts = flags.server.attempts,
+                        .server_timeout = flags.server.timeout,
+                        .notice = &PrintServerNotice};
   if (options.policy.empty()) {
     ESP_ASSIGN_OR_RETURN(const std::string zoo, ZooFolder());
     std::error_code error;

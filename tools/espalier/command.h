@@ -14,11 +14,13 @@
 #include "base/interrupt.h"
 #include "espalier/scores.h"
 #include "espalier/search_options.h"
+#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
 
 class Engine;
 struct EngineOptions;
+struct EngineStats;
 
 // A subcommand declares its options on `app` and sets `run`, which main calls
 // if the subcommand was chosen; its status decides the exit code.
@@ -91,6 +93,18 @@ struct MachineFlags {
 };
 void AddMachineFlags(CLI::App& app, MachineFlags& flags);
 
+// Flags of every command that may ask servers.
+struct ServerFlags {
+  int attempts = 10;
+  double timeout = 600;  // seconds
+};
+void AddServerFlags(CLI::App& app, ServerFlags& flags);
+// What models behind servers add to a command's JSON: texts_encoded and
+// texts_missed of servers that return texts, server_weights where told.
+nlohmann::json ServerJson(const EngineStats& stats);
+// Says on stderr what a user of servers should know.
+void PrintServerNotice(const std::string& what);
+
 // Options of every command that searches.
 struct ModelFlags : MachineFlags {
   std::string model;
@@ -103,6 +117,7 @@ struct ModelFlags : MachineFlags {
   std::vector<std::string> more_models;
   int live = 32;
   int speculate = 0;
+  ServerFlags server;
 };
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
 void AddReferenceFlag(CLI::App& app, std::string& reference);

@@ -28,6 +28,7 @@ namespace {
 struct CompleteFlags : MachineFlags {
   std::string model;
   std::string tokenizer;
+  ServerFlags server;
   std::optional<std::string> text;
   std::string file;
   bool control_tokens = false;
@@ -230,7 +231,10 @@ absl::Status RunComplete(const CompleteFlags& flags) {
                                  {.device = flags.device,
                                   .kv_bytes = int64_t{flags.kv_mib} << 20,
                                   .weights = flags.weights,
-                                  .tokenizer = flags.tokenizer},
+                                  .tokenizer = flags.tokenizer,
+                                  .server_attempts = flags.server.attempts,
+                                  .server_timeout = flags.server.timeout,
+                                  .notice = &PrintServerNotice},
                                  executor));
   ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> prompt,
                        ReadPromptTokens(flags, *model.tokenizer));
@@ -248,6 +252,8 @@ absl::Status RunComplete(const CompleteFlags& flags) {
     PrintTexts(run.written());
   }
   std::fflush(stdout);
+  const std::string note = TextsNote(model);
+  if (!note.empty()) PrintServerNotice(note);
   size_t tokens = 0;
   bool stopped = false;
   for (const Written& one : run.written()) {
@@ -355,6 +361,7 @@ void AddComplete(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(CLI::Range(0, 1024))
       ->needs("--json");
+  AddServerFlags(app, flags->server);
   AddMachineFlags(app, *flags);
   run = [flags] { return RunComplete(*flags); };
 }

@@ -159,7 +159,7 @@ void PrintErrors(const std::string& method,
 }
 
 absl::Status WriteResults(const EvalFlags& flags, const ResolvedModels& models,
-                          nlohmann::json json) {
+                          const EngineStats& stats, nlohmann::json json) {
   json["version"] = Version();
   json["model"] = models.policy();
   if (flags.verifier_reward) json["reward"] = "verifier";
@@ -167,10 +167,12 @@ absl::Status WriteResults(const EvalFlags& flags, const ResolvedModels& models,
   if (!flags.prompt_text.empty()) json["prompt"] = flags.prompt_text;
   json["set_seed"] = flags.set.options.seed;
   json.update(ChoiceJson(flags.set.options));
+  json.update(ServerJson(stats));
   return flags.json.Write(json);
 }
 
 absl::Status ReportPassAt(const EvalFlags& flags, const ResolvedModels& models,
+                          const EngineStats& stats,
                           const std::vector<ResultRow>& rows) {
   const PassReport report = MakePassReport(rows, flags.pass_at);
   std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s",
@@ -178,14 +180,14 @@ absl::Status ReportPassAt(const EvalFlags& flags, const ResolvedModels& models,
                Printable(models.policy()).c_str(),
                Printable(PassTable(report)).c_str());
   if (flags.json.wanted()) {
-    ESP_RETURN_IF_ERROR(WriteResults(flags, models, PassJson(report)));
+    ESP_RETURN_IF_ERROR(WriteResults(flags, models, stats, PassJson(report)));
   }
   PrintErrors(report.method, report.errors);
   return absl::OkStatus();
 }
 
 absl::Status ReportSweep(const EvalFlags& flags, const ResolvedModels& models,
-                         const SetBlocks& set,
+                         const SetBlocks& set, const EngineStats& stats,
                          const std::vector<ResultRow>& rows) {
   std::FILE* const report = flags.json.report();
   std::fprintf(
@@ -202,7 +204,7 @@ absl::Status ReportSweep(const EvalFlags& flags, const ResolvedModels& models,
     if (!flags.compare.empty()) {
       json["comparisons"] = ComparisonJson(comparisons);
     }
-    ESP_RETURN_IF_ERROR(WriteResults(flags, models, std::move(json)));
+    ESP_RETURN_IF_ERROR(WriteResults(flags, models, stats, std::move(json)));
   }
   for (const ResultRow& row : rows) PrintErrors(row.method, row.errors);
   return absl::OkStatus();
@@ -299,9 +301,10 @@ absl::Status RunEval(EvalFlags& flags) {
   progress.Finish();
   // Reports what was done, even after an error.
   if (!rows.empty()) {
-    ESP_RETURN_IF_ERROR(flags.pass_at.empty()
-                            ? ReportSweep(flags, models, set, rows)
-                            : ReportPassAt(flags, models, rows));
+    ESP_RETURN_IF_ERROR(
+        flags.pass_at.empty()
+            ? ReportSweep(flags, models, set, engine->stats(), rows)
+            : ReportPassAt(flags, models, engine->stats(), rows));
   }
   ESP_RETURN_IF_ERROR(swept);
   if (StopRequested().load()) {

@@ -224,14 +224,15 @@ absl::Status DryRun(GenerateFlags& flags, Engine& engine,
 }
 
 absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
-                       double seconds) {
-  const nlohmann::json json = {
+                       const EngineStats& stats, double seconds) {
+  nlohmann::json json = {
       {"run_database", flags.out}, {"searches", totals.searches},
       {"done", totals.done},       {"cached", totals.cached},
       {"failed", totals.failed},   {"graded", totals.graded},
       {"solved", totals.solved},   {"tokens", totals.tokens},
       {"stopped", totals.stopped}, {"seconds", seconds},
   };
+  json.update(ServerJson(stats));
   return flags.json.Write(json);
 }
 
@@ -389,8 +390,8 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   const GenerateTotals& totals = *generated;
   show(totals);  // even if there was nothing left to search
   progress.Finish();
-  ESP_RETURN_IF_ERROR(
-      WriteJson(flags, totals, Clock::Real().Seconds() - start));
+  ESP_RETURN_IF_ERROR(WriteJson(flags, totals, engine->stats(),
+                                Clock::Real().Seconds() - start));
   std::fprintf(flags.json.report(), "%s: %s\n", Printable(flags.out).c_str(),
                TotalsText(totals).c_str());
   if (totals.stopped) {

@@ -23,6 +23,7 @@ namespace {
 struct ScoreFlags : MachineFlags {
   std::string model;
   std::string tokenizer;
+  ServerFlags server;
   std::optional<std::string> text;
   std::string file;
   bool control_tokens = false;
@@ -74,7 +75,10 @@ absl::Status RunScore(const ScoreFlags& flags) {
                                  {.device = flags.device,
                                   .kv_bytes = int64_t{flags.kv_mib} << 20,
                                   .weights = flags.weights,
-                                  .tokenizer = flags.tokenizer},
+                                  .tokenizer = flags.tokenizer,
+                                  .server_attempts = flags.server.attempts,
+                                  .server_timeout = flags.server.timeout,
+                                  .notice = &PrintServerNotice},
                                  executor));
   ESP_ASSIGN_OR_RETURN(const std::string text,
                        ReadTextInput(flags.text, flags.file));
@@ -141,6 +145,7 @@ void AddScore(CLI::App& app, RunFunction& run) {
       ->capture_default_str()
       ->check(CLI::Range(0, 1 << 24));
   AddJsonOutput(app, flags->json, "one object with every token");
+  AddServerFlags(app, flags->server);
   AddMachineFlags(app, *flags);
   run = [flags] { return RunScore(*flags); };
 }

@@ -298,5 +298,72 @@ TEST(Dialects, DamagedRepliesGiveErrorsOrValues) {
   }
 }
 
+TEST(OpenAiDialect, SendsTextsAndOnlyWhatTheApiHas) {
+  const auto dialect = Of(ServerKind::kOpenAi);
+  EXPECT_TRUE(dialect->speaks_texts());
+  GenerationCall call = Call(2);
+  call.sampling = {.temperature = 0.5f};
+  call.text = "1 + 1 =";
+  call.stops = {"a", "b", "c", "d", "\n"};
+  const json body = json::parse(dialect->Generate(call).body);
+  EXPECT_EQ(body["prompt"], "1 + 1 =");
+  EXPECT_EQ(body["n"], 2);
+  EXPECT_EQ(body["stop"], json({"\n", "d", "c", "b"}));
+  for (const char* name : {"top_k", "min_p", "repetition_penalty"}) {
+    EXPECT_FALSE(body.contains(name)) << name;
+  }
+}
+
+TEST(OpenAiDialect, ReadsWhatServersAdd) {
+  const auto dialect = Of(ServerKind::kOpenAi);
+  const auto text = [&](const std::string& fields) {
+    const auto read = dialect->ReadGeneration(
+        R"({"choices":[{"index":0,"text":"ab",)" + fields + "}]}", Call(1));
+    EXPECT_TRUE(read.ok()) << read.status();
+    return read.ok() ? read->samples[0].text : RemoteText();
+  };
+  const std::string told =
+      R"("logprobs":{"tokens":["a","b"],"token_logprobs":[null,-2]},)";
+  RemoteText one = text(told + R"("finish_reason":"length")");
+  EXPECT_EQ(one.end, TextEnd::kLength);
+  ASSERT_EQ(one.pieces.size(), 2u);
+  EXPECT_EQ(one.pieces[0].logprob, 0);
+  EXPECT_EQ(one.pieces[1].text, "b");
+  EXPECT_EQ(one.pieces[1].logprob, -2);
+  one = text(
+      R"("logprobs":{"content":[{"token":"ab","logprob":-1}]},
+         "finish_reason":"stop")");
+  EXPECT_EQ(one.pieces[0].text, "ab");
+  EXPECT_EQ(one.end, TextEnd::kUntold);
+  one = text(told + R"("finish_reason":"stop","stop_reason":"\n")");
+  EXPECT_EQ(one.end, TextEnd::kStop);
+  EXPECT_EQ(one.stop, "\n");
+  EXPECT_EQ(text(told + R"("finish_reason":"stop","matched_stop":7)").end,
+            TextEnd::kEnd);
+  EXPECT_EQ(text(told + R"("finish_reason":"stop_sequence")").end,
+            TextEnd::kStop);
+  EXPECT_EQ(text(told + R"("finish_reason":"eos_token")").end, TextEnd::kEnd);
+}
+
+TEST(OpenAiDialect, RefusesWhatItCannotRead) {
+  const auto dialect = Of(ServerKind::kOpenAi);
+  for (const char* fields : {R"("finish_reason":"stop","logprobs":null)",
+                             R"("finish_reason":"tool_calls",
+           "logprobs":{"tokens":["ab"],"token_logprobs":[-1]})",
+                             R"("finish_reason":"stop",
+           "logprobs":{"tokens":["ab"],"token_logprobs":[5]})",
+                             R"("finish_reason":"stop",
+           "logprobs":{"tokens":["ab"],"token_logprobs":[-1,-1]})",
+                             R"("finish_reason":"stop",
+           "logprobs":{"tokens":[7],"token_logprobs":[-1]})"}) {
+    EXPECT_FALSE(dialect
+                     ->ReadGeneration(R"({"choices":[{"index":0,"text":"ab",)" +
+                                          std::string(fields) + "}]}",
+                                      Call(1))
+                     .ok())
+        << fields;
+  }
+}
+
 }  // namespace
 }  // namespace espalier

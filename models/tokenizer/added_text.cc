@@ -1,0 +1,43 @@
+#include "models/tokenizer/added_text.h"
+
+#include <string_view>
+
+#include "models/tokenizer/byte_bpe.h"
+#include "models/tokenizer/metaspace.h"
+
+namespace espalier {
+namespace {
+
+// Both loaders' classes; "" for a token without a name.
+std::string_view NameOf(const Tokenizer& tokenizer, int32_t id) {
+  if (const auto* bpe = dynamic_cast<const ByteBpe*>(&tokenizer)) {
+    return bpe->added().Text(id);
+  }
+  if (const auto* pieces = dynamic_cast<const Metaspace*>(&tokenizer)) {
+    return pieces->added().Text(id);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string DecodeWithNames(const Tokenizer& tokenizer,
+                            absl::Span<const int32_t> ids) {
+  std::string text = tokenizer.DecodeText(ids);
+  bool named = false;
+  for (const int32_t id : ids) named |= tokenizer.TokenBytes(id).empty();
+  if (!named) return text;
+  text.clear();
+  size_t begin = 0;  // of a run of tokens with bytes
+  for (size_t i = 0; i <= ids.size(); ++i) {
+    if (i < ids.size() && !tokenizer.TokenBytes(ids[i]).empty()) continue;
+    const auto run = ids.subspan(begin, i - begin);
+    // Only the text's own beginning lacks the space that Encode put there.
+    text += begin == 0 ? tokenizer.DecodeText(run) : tokenizer.Decode(run);
+    if (i < ids.size()) text += NameOf(tokenizer, ids[i]);
+    begin = i + 1;
+  }
+  return text;
+}
+
+}  // namespace espalier
