@@ -173,6 +173,7 @@ absl::StatusOr<Solutions> Choose(const BenchRewardFlags& flags,
 
 EngineOptions ModelsOf(const ModelFlags& flags) {
   return {.critic = flags.reward_model,
+          .reward_tokenizer = flags.reward_tokenizer,
           .reward_format = flags.reward_format,
           .reference = flags.reference_model,
           .calibration = flags.calibration,
@@ -484,6 +485,10 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
   app.add_option("--reward-format", flags->models.reward_format,
                  "How --reward-model is read: a shipped format or a file "
                  "NAME.textproto. Default: recognised from its folder")
+      ->needs("--reward-model");
+  app.add_option("--reward-tokenizer", flags->models.reward_tokenizer,
+                 "Folder or GGUF file with the tokenizer of a --reward-model "
+                 "behind a server")
       ->needs("--reward-model");
   AddReferenceFlag(app, flags->models.reference_model);
   AddCalibrationFlag(app, flags->models.calibration);

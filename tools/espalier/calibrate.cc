@@ -153,6 +153,7 @@ absl::Status CollectSteps(const CalibrateFlags& flags,
   ESP_ASSIGN_OR_RETURN(
       const auto scorer,
       SolutionScorer::Load({.critic = flags.models.reward_model,
+                            .reward_tokenizer = flags.models.reward_tokenizer,
                             .reward_format = flags.models.reward_format,
                             .reference = flags.models.reference_model,
                             .calibration = "none",
@@ -498,6 +499,10 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
   app.add_option("--reward-format", flags->models.reward_format,
                  "How --reward-model is read. Default: recognised from its "
                  "folder")
+      ->needs("--reward-model");
+  app.add_option("--reward-tokenizer", flags->models.reward_tokenizer,
+                 "Folder or GGUF file with the tokenizer of a --reward-model "
+                 "behind a server")
       ->needs("--reward-model");
   AddReferenceFlag(app, flags->models.reference_model);
   app.add_option("--task", flags->task,
