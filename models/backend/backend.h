@@ -103,6 +103,7 @@ enum class ScoreRead : uint8_t {
   kRewards,   // the scores of Espalier's reward head
   kHidden,    // the trunk's output after its final norm, for another head
   kLogprobs,  // ln p of given tokens as the next one, at temperature 1
+  kOutputs,   // what a server's own head gives
 };
 
 // Scores sequences by what the model computes at the last token of each.
@@ -146,8 +147,8 @@ struct Completion {
   absl::Status status;                      // per request; others continue
   std::vector<Continuation> continuations;  // GenerateRequest: n, in order
   std::vector<StepScores> scores;           // ScoreRequest: one per sequence
-  // ScoreRequest of kHidden or kLogprobs: [sequences], each [hidden_size] or
-  // [tokens], fp32.
+  // ScoreRequest of kHidden, kLogprobs or kOutputs: [sequences], each
+  // [hidden_size], [tokens] or [outputs], fp32.
   std::vector<std::vector<float>> rows = {};
   std::vector<TextScore> texts = {};  // TextScoreRequest: one per text
 };
@@ -159,6 +160,7 @@ struct Capabilities {
   bool top_logprobs = false;  // GenerateRequest: both top_* fields
   int hidden_size = 0;        // ScoreRequest of kHidden; 0: not available
   bool logits = false;        // ScoreRequest of kLogprobs
+  int outputs = 0;            // ScoreRequest of kOutputs; 0: not available
   // What a ScoreRequest of kRewards gives, and the model's own combination.
   LevelSet levels = {};
   LevelWeights level_weights = {};

@@ -367,7 +367,8 @@ absl::Status ScriptedBackend::CheckRead(const ScoreRequest& request) const {
           ? "hidden rows"
       : request.read == ScoreRead::kLogprobs && !options_.logits
           ? "a language model head"
-          : nullptr;
+      : request.read == ScoreRead::kOutputs ? "a server's head"
+                                            : nullptr;
   if (lacks == nullptr) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("a ScoreRequest for a model without ", lacks,

@@ -31,7 +31,8 @@ constexpr int kMostVotes = 1024;
 // Of log_prob and its base.
 constexpr double kMostFactor = 1e3, kLeastLogProb = -1e6;
 // What may follow a format's name.
-constexpr std::string_view kVotes = ":votes=", kRounds = ":rounds=";
+constexpr std::string_view kVotes = ":votes=", kRounds = ":rounds=",
+                           kOutputs = ":outputs=";
 
 // The text of a file, for errors that give the line.
 struct FormatSource {
@@ -548,6 +549,24 @@ absl::StatusOr<RewardFormat> ReadWithSetting(const std::string& name, size_t at,
   }
   ESP_ASSIGN_OR_RETURN(RewardFormat format,
                        ReadRewardFormat(name.substr(0, at)));
+  const std::string text = name.substr(at + setting.size());
+  if (setting == kOutputs) {
+    if (format.head.empty() || !format.outputs.empty()) {
+      return bad(absl::StrCat(format.name,
+                              " reads no head that a server computes; leave "
+                              "out ",
+                              name.substr(at)));
+    }
+    if (text != "logits" && text != "probabilities") {
+      return bad(
+          absl::StrCat("expected outputs=logits or "
+                       "outputs=probabilities, found \"",
+                       text, "\""));
+    }
+    format.probabilities = text == "probabilities";
+    absl::StrAppend(&format.text, name.substr(at));
+    return format;
+  }
   if (!format.writes()) {
     return bad(absl::StrCat(format.name,
                             " reads a verdict that is always the same; leave "
@@ -561,7 +580,6 @@ absl::StatusOr<RewardFormat> ReadWithSetting(const std::string& name, size_t at,
                             name.substr(at)));
   }
   const int most = votes ? kMostVotes : static_cast<int>(again) + 1;
-  const std::string text = name.substr(at + setting.size());
   int number = 0;
   if (!absl::SimpleAtoi(text, &number) || number < 1 || number > most) {
     return bad(absl::StrCat("expected 1 to ", most,
@@ -581,7 +599,7 @@ absl::StatusOr<RewardFormat> ReadWithSetting(const std::string& name, size_t at,
 
 absl::StatusOr<RewardFormat> ReadRewardFormat(const std::string& name) {
   const size_t at = name.rfind(':');
-  for (const std::string_view setting : {kVotes, kRounds}) {
+  for (const std::string_view setting : {kVotes, kRounds, kOutputs}) {
     if (at != name.npos && name.compare(at, setting.size(), setting) == 0) {
       return ReadWithSetting(name, at, setting);
     }

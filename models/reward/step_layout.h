@@ -71,6 +71,8 @@ class StepLayout {
 
   // The tokens whose ln p is read; empty with a head.
   const std::vector<int32_t>& choices() const { return choices_; }
+  // The token at which steps are read; -1: none.
+  int32_t tag_id() const { return tag_id_; }
   const RewardFormat& format() const { return format_; }
 
  private:

@@ -60,6 +60,11 @@ absl::Status CheckRead(const ScoreRequest& request,
       return absl::FailedPreconditionError(
           "the model's backend gives no hidden rows; expected a model with "
           "weights");
+    case ScoreRead::kOutputs:
+      if (capabilities.outputs > 0) return absl::OkStatus();
+      return absl::FailedPreconditionError(
+          "the model's backend computes no published head; expected a reward "
+          "model behind a server");
     case ScoreRead::kLogprobs:
       break;
   }

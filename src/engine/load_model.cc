@@ -64,6 +64,17 @@ absl::StatusOr<RemoteModel> RemoteServers(const std::string& name,
   return remote;
 }
 
+RemoteOptions RemoteOptionsOf(const LoadOptions& options) {
+  RemoteOptions how;
+  how.calls.attempts = options.server_attempts;
+  how.calls.unread_attempts =
+      std::min(how.calls.unread_attempts, options.server_attempts);
+  how.http.read_seconds = options.server_timeout;
+  how.http.connect_seconds =
+      std::min(how.http.connect_seconds, options.server_timeout);
+  return how;
+}
+
 namespace {
 
 // Says what a server of texts cannot do, and refuses it where scores are
@@ -96,13 +107,7 @@ absl::StatusOr<LoadedModel> ConnectModel(const std::string& name,
   ESP_ASSIGN_OR_RETURN(const RemoteModel remote, RemoteServers(name, options));
   LoadedModel model;
   ESP_ASSIGN_OR_RETURN(model.tokenizer, Tokenizer::Load(options.tokenizer));
-  RemoteOptions how;
-  how.calls.attempts = options.server_attempts;
-  how.calls.unread_attempts =
-      std::min(how.calls.unread_attempts, options.server_attempts);
-  how.http.read_seconds = options.server_timeout;
-  how.http.connect_seconds =
-      std::min(how.http.connect_seconds, options.server_timeout);
+  RemoteOptions how = RemoteOptionsOf(options);
   const std::string url = remote.servers.front().Url();
   if (options.notice) {
     how.notice = [notice = options.notice, url](const std::string& what) {

@@ -22,6 +22,7 @@
 namespace espalier {
 
 class RemoteBackend;
+struct RemoteOptions;
 
 // The backend refers to the other two. Externally synchronised.
 struct LoadedModel {
@@ -64,6 +65,8 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
 // process has.
 absl::StatusOr<RemoteModel> RemoteServers(const std::string& name,
                                           const LoadOptions& options);
+// How they are called, without a notice.
+RemoteOptions RemoteOptionsOf(const LoadOptions& options);
 
 // What a user should know of `model` at its end; "": nothing.
 std::string TextsNote(const LoadedModel& model);

@@ -8,6 +8,7 @@
 #include "base/status_macros.h"
 #include "models/checkpoint/trunk_config_json.h"
 #include "models/remote/endpoint.h"
+#include "models/remote/pooled_backend.h"
 #include "models/reward/reward_folder.h"
 #include "models/tokenizer/same_tokens.h"
 
@@ -29,6 +30,59 @@ absl::Status TakeOwnLevels(const std::string& folder, RewardFormat& format) {
   return absl::OkStatus();
 }
 
+// What the layout says of the head that a server computes.
+absl::StatusOr<PooledHead> PooledHeadOf(const StepLayout& layout) {
+  const RewardFormat& format = layout.format();
+  PooledHead head = {.format = format.name,
+                     .labels = format.labels,
+                     .tag = layout.tag_id(),
+                     .whole = format.unit == RewardUnit::kResponse ||
+                              !format.focus_prefix.empty(),
+                     .probabilities = format.probabilities};
+  // Of several outputs the softmax tells logits up to a constant, and the
+  // function of one output can be undone.
+  head.takes_probabilities = format.labels == 1 ||
+                             format.squash == RewardSquash::kSoftmax ||
+                             format.squash == RewardSquash::kDifference ||
+                             format.squash == RewardSquash::kSum;
+  // Right and wrong ones, so that outputs differ.
+  const std::vector<std::vector<std::string>> samples = {
+      {"1 + 1 = 2"},
+      {"1 + 1 = 2\n", "So the answer is 2.\n"},
+      {"1 + 1 = 11\n", "Then 11 + 1 = 7\n", "So the answer is 7 apples.\n"}};
+  for (const std::vector<std::string>& steps : samples) {
+    ESP_ASSIGN_OR_RETURN(LaidOutPath path, layout.Lay("What is 1 + 1?", steps));
+    head.samples.push_back(std::move(path.ids));
+  }
+  return head;
+}
+
+// A model whose head its server computes.
+absl::StatusOr<LoadedRewardModel> ConnectRewardModel(
+    const std::string& name, const RewardFormat& format,
+    const LoadOptions& options) {
+  if (options.tokenizer.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        name,
+        ": a reward model behind a server needs its tokenizer here; name the "
+        "folder of its tokenizer.json by --reward-tokenizer"));
+  }
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, RemoteServers(name, options));
+  LoadedRewardModel out;
+  ESP_ASSIGN_OR_RETURN(out.model.tokenizer, Tokenizer::Load(options.tokenizer));
+  ESP_ASSIGN_OR_RETURN(
+      StepLayout layout,
+      StepLayout::Create(format, *out.model.tokenizer, options.tokenizer));
+  ESP_ASSIGN_OR_RETURN(PooledHead head, PooledHeadOf(layout));
+  ESP_ASSIGN_OR_RETURN(
+      out.model.backend,
+      PooledBackend::Connect(remote, *out.model.tokenizer, std::move(head),
+                             RemoteOptionsOf(options)));
+  out.scorer = std::make_unique<RewardScorer>(
+      RewardScorer{.layout = std::move(layout), .head = {}, .served = true});
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
@@ -41,12 +95,21 @@ absl::StatusOr<std::optional<RewardFormat>> FindRewardFormat(
   }
   if (!name.empty()) {
     ESP_ASSIGN_OR_RETURN(RewardFormat format, ReadRewardFormat(name));
-    if (IsRemoteModel(folder) && !format.head.empty()) {
-      return absl::UnimplementedError(absl::StrCat(
-          folder, ": the reward format ", format.name,
-          " reads a head of the model, which a server does not give; name a "
-          "format that reads log-probs of tokens, or a folder with the "
-          "model's weights"));
+    if (IsRemoteModel(folder)) {
+      if (format.name == "espalier") {
+        return absl::UnimplementedError(absl::StrCat(
+            folder, ": the reward format ", format.name,
+            " reads Espalier's own heads, which no server computes; name a "
+            "format that a server can read, or a folder with the model's "
+            "weights"));
+      }
+      return std::optional<RewardFormat>(std::move(format));
+    }
+    if (format.probabilities) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          folder, ": outputs=... of the reward format ", name,
+          " says what a server gives, and this model is no server's; leave it "
+          "out"));
     }
     if (format.name == "espalier") {
       ESP_RETURN_IF_ERROR(TakeOwnLevels(folder, format));
@@ -88,6 +151,9 @@ absl::StatusOr<LoadedRewardModel> LoadRewardModel(
     const std::string& folder, const RewardFormat& format, LoadOptions options,
     Executor& executor, const std::string& reference) {
   ESP_RETURN_IF_ERROR(CheckReference(format, reference));
+  if (IsRemoteModel(folder) && !format.head.empty()) {
+    return ConnectRewardModel(folder, format, options);
+  }
   LoadedRewardModel out;
   options.part = format.head.empty() ? CheckpointPart::kBodyAndLmHead
                                      : CheckpointPart::kBody;

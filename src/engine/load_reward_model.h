@@ -38,8 +38,10 @@ struct LoadedRewardModel {
 absl::Status CheckReference(const RewardFormat& format,
                             const std::string& reference);
 
+// `folder` may name a server; a format's head is then computed there.
 // `reference`: the folder of the reference model. Errors as from
-// CheckReference, LoadModel, StepLayout::Create and ReadRewardHead, and
+// CheckReference, LoadModel, StepLayout::Create, ReadRewardHead and
+// PooledBackend::Connect, and
 // InvalidArgument for a reference with another tokenizer.
 absl::StatusOr<LoadedRewardModel> LoadRewardModel(
     const std::string& folder, const RewardFormat& format, LoadOptions options,

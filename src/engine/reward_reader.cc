@@ -147,8 +147,9 @@ absl::Status RewardReader::LayOut(const Tree& tree, NodeId node) {
 absl::StatusOr<RewardQuery> RewardReader::Ask(const Tree& tree,
                                               absl::Span<const NodeId> nodes) {
   RewardQuery query;
-  query.request.read =
-      scorer_.head.layers.empty() ? ScoreRead::kLogprobs : ScoreRead::kHidden;
+  query.request.read = scorer_.served                ? ScoreRead::kOutputs
+                       : scorer_.head.layers.empty() ? ScoreRead::kLogprobs
+                                                     : ScoreRead::kHidden;
   query.request.tokens = scorer_.layout.choices();
   const auto add = [&](NodeId id) {
     const auto& listed = query.nodes;

@@ -56,7 +56,8 @@ namespace espalier {
 // What all searches share. Immutable.
 struct RewardScorer {
   StepLayout layout;
-  RewardHead head;  // no layers: ln p of layout.choices()
+  RewardHead head;      // no layers: ln p of layout.choices(), or `served`
+  bool served = false;  // the backend computes the head (ScoreRead::kOutputs)
 
   const RewardFormat& format() const { return layout.format(); }
   LevelSet levels() const;

@@ -446,6 +446,21 @@ def server_replies():
          "Sun, 06 Nov 1994 08:49:37 GMT")
 
 
+def pooled_replies():
+    """Replies as those of tests/models/remote/pooled_scores_test.cc."""
+    for i, data in enumerate(([[0.25, 0.75], [0.5, 0.5]], [-1.5], [[-1.5]],
+                              [1, 2, 3, 4, 5], [[0.2, 0.3, 0.5]])):
+        seed("pooled_reply", f"pooling{i}", json.dumps(
+            {"object": "list", "data": [{"index": 0, "data": data}],
+             "usage": {"prompt_tokens": 5,
+                       "prompt_tokens_details": {"cached_tokens": 4}}}))
+    seed("pooled_reply", "classify", json.dumps(
+        {"data": [{"index": 0, "label": "A", "probs": [0.5, 0.5],
+                   "num_classes": 2}]}))
+    seed("pooled_reply", "sglang", json.dumps(
+        {"embedding": [2.5], "meta_info": {"cached_tokens": 4}}))
+
+
 # --- Recorded runs ----------------------------------------------------------
 
 def tree_blob():
@@ -548,8 +563,9 @@ def words():
         "\\begin{pmatrix}", "\\end{pmatrix}", "\\boxed{", "\\text{",
         " and ", " or ", "0.\\overline{3}", "10^", "...", "answer is ",
         "Final answer: ", "#### ", "</think>", "```\n"]
-    for target in ("checkpoint", "gguf", "safetensors", "server_reply", "sets",
-                   "tokenizer_folder", "tokenizer_json", "trunk_config"):
+    for target in ("checkpoint", "gguf", "pooled_reply", "safetensors",
+                   "server_reply", "sets", "tokenizer_folder",
+                   "tokenizer_json", "trunk_config"):
         names = set()
         for text in seeds_of(target):
             names |= set(re.findall(r'"[A-Za-z_][\w .-]{1,40}"', text))
@@ -587,6 +603,7 @@ def main():
         answers()
         sets()
         server_replies()
+        pooled_replies()
         runs(work)
         words()
     finally:
