@@ -98,7 +98,6 @@ RemoteBackend::RemoteBackend(const RemoteModel& model,
                      .score_text = !dialect_->speaks_texts(),
                      .top_logprobs = !dialect_->speaks_texts(),
                      .logits = !dialect_->speaks_texts()}),
-      last_weights_(facts_.weights),
       pool_(model.servers, options.http, options.calls) {
   if (!facts_.weights.empty()) weights_.push_back(facts_.weights);
 }
@@ -436,18 +435,19 @@ absl::Status RemoteBackend::Encode(const Job& job, RemoteSample& sample) {
   return absl::OkStatus();
 }
 
+// Replies of before may come after the first of new weights, which are said
+// once.
 void RemoteBackend::SeeWeights(const std::string& weights) {
-  if (weights.empty() || weights == last_weights_) return;
-  const bool changed = !last_weights_.empty();
-  if (std::find(weights_.begin(), weights_.end(), weights) == weights_.end()) {
-    weights_.push_back(weights);
+  if (weights.empty() ||
+      std::find(weights_.begin(), weights_.end(), weights) != weights_.end()) {
+    return;
   }
-  if (changed && options_.notice) {
+  if (!weights_.empty() && options_.notice) {
     options_.notice(absl::StrCat(
-        "the server's weights are now ", weights, ", before ", last_weights_,
+        "the server's weights are now ", weights, ", before ", weights_.back(),
         ": what is sampled from here on comes from another model"));
   }
-  last_weights_ = weights;
+  weights_.push_back(weights);
 }
 
 void RemoteBackend::TakeScoring(Job& job,

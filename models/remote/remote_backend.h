@@ -177,7 +177,6 @@ class RemoteBackend : public Backend {
   BackendStats stats_;
   TextStats text_stats_;
   std::vector<std::string> weights_;
-  std::string last_weights_;  // "" before the first that is told
   SequenceTree tree_;
   std::map<RequestId, Job> jobs_;
   absl::flat_hash_map<uint64_t, InFlight> in_flight_;

@@ -216,7 +216,23 @@ class Probe {
         n < tokens.size() ? " ..." : "");
   }
 
-  // Finds what the server can do by asking for less and less.
+  static GenerationCall ShortText() {
+    return {.max_tokens = 1, .sampling = {.temperature = 0}, .text = "1 + 1 ="};
+  }
+
+  // Some servers give one sample whatever n is, others an error of any kind.
+  absl::Status TrySeveral() {
+    GenerationCall call = ShortText();
+    call.n = 2;
+    const auto dialect = MakeDialect(facts_);
+    const DialectCall request = dialect->Generate(call);
+    ESP_ASSIGN_OR_RETURN(const HttpReply reply,
+                         connection_.Post(request.path, request.body));
+    facts_.several =
+        reply.status == 200 && dialect->ReadGeneration(reply.body, call).ok();
+    return absl::OkStatus();
+  }
+
   absl::Status TryTexts() {
     if (EndToken(*tokenizer_) < 0) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -224,15 +240,10 @@ class Probe {
           "that ends them; name a folder whose tokenizer_config.json does"));
     }
     absl::Status why;
-    for (const int tried : {0, 1, 2, 3}) {
-      facts_.several = (tried & 1) == 0;
-      facts_.logprobs = (tried & 2) == 0;
-      const auto dialect = MakeDialect(facts_);
-      GenerationCall call{.n = facts_.several ? 2 : 1,
-                          .max_tokens = 1,
-                          .sampling = {.temperature = 0},
-                          .text = "1 + 1 ="};
-      const DialectCall request = dialect->Generate(call);
+    for (const bool logprobs : {true, false}) {
+      facts_.logprobs = logprobs;
+      facts_.several = false;
+      const DialectCall request = MakeDialect(facts_)->Generate(ShortText());
       ESP_ASSIGN_OR_RETURN(const HttpReply reply,
                            Send(request.path, request.body));
       if (reply.status != 200) {
@@ -240,19 +251,19 @@ class Probe {
             url_, request.path, " answered ", reply.status,
             " to a request of one token: ",
             ServerMessage(reply.body, connection_.endpoint().key)));
-        if (reply.status == 400 || reply.status == 422) continue;
-        return why;
+        continue;
       }
-      const auto read = dialect->ReadGeneration(reply.body, call);
-      if (read.ok()) {
-        // Nothing but an end tells no log-probs either way.
-        const RemoteText& text = read->samples[0].text;
-        facts_.logprobs = facts_.logprobs && !text.pieces.empty();
-        return absl::OkStatus();
+      const auto read =
+          MakeDialect(facts_)->ReadGeneration(reply.body, ShortText());
+      if (!read.ok()) {
+        why = absl::UnimplementedError(
+            absl::StrCat(url_, request.path, ": ", read.status().message(),
+                         "; expected OpenAI's completions"));
+        continue;
       }
-      why = absl::UnimplementedError(
-          absl::StrCat(url_, request.path, ": ", read.status().message(),
-                       "; expected OpenAI's completions"));
+      // Nothing but an end tells no log-probs either way.
+      facts_.logprobs = logprobs && !read->samples[0].text.pieces.empty();
+      return TrySeveral();
     }
     return why;
   }

@@ -1,13 +1,24 @@
-"""Searches models behind servers that speak texts, without token ids.
+"""Searches models behind servers that speak texts, without token ids: scripted
+ones, and a llama-server of which only OpenAI's API is shown.
 
-ESPALIER_PROGRAM names the program (ctest sets it)."""
+ESPALIER_PROGRAM names the program (ctest sets it), ESPALIER_LLAMA_SERVER a
+llama-server, without which its test is skipped."""
 
+import http.server
 import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
 import unittest
+import urllib.error
+import urllib.request
 
-from espalier_program_test import STORIES, run
+from espalier_program_test import ROOT, STORIES, run
 from made_up_model import FOR_EVER
-from servers_case import BY_TEXT, MODEL, ServersTest, environment
+from servers_case import BY_TEXT, LLAMA, MODEL, ServersTest, environment
 
 
 class TextServersTest(ServersTest):
@@ -35,7 +46,8 @@ class TextServersTest(ServersTest):
         for faults in ({}, {"keeps_stops": True}, {"tells_stops": True},
                        {"tells_all": True}, {"no_logprobs": True},
                        {"no_logprobs": True, "strict": True},
-                       {"one_sample": True}, {"halves": True},
+                       {"one_sample": True}, {"no_n": True},
+                       {"halves": True},
                        {"chat_form": True, "strict": True}):
             server = self.texts(**faults)
             with self.subTest(faults):
@@ -242,6 +254,93 @@ class TextServersTest(ServersTest):
         found = self.eval(server, "majority:n=2", "--top-k", "3", limit=1,
                           errors=True)
         self.assertIn("top_k", found[0]["errors"][0])
+
+
+class Proxy(http.server.BaseHTTPRequestHandler):
+    """Passes on what is below /v1."""
+    protocol_version = "HTTP/1.1"
+    target = ""
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        self.pass_on(None)
+
+    def do_POST(self):
+        self.pass_on(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def pass_on(self, body):
+        status, data = 404, b"{}"
+        if self.path.startswith("/v1/"):
+            asked = urllib.request.Request(
+                self.target + self.path, data=body,
+                headers={"Content-Type": "application/json"})
+            try:
+                with urllib.request.urlopen(asked, timeout=60) as reply:
+                    status, data = 200, reply.read()
+            except urllib.error.HTTPError as error:
+                status, data = error.code, error.read()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+        self.wfile.flush()
+
+
+@unittest.skipUnless(LLAMA, "ESPALIER_LLAMA_SERVER names no llama-server")
+class LlamaServerTest(ServersTest):
+
+    def llama_server(self):
+        gguf = self.path("stories.gguf")
+        subprocess.run([sys.executable,
+                        os.path.join(ROOT, "tools", "write_gguf.py"), STORIES,
+                        gguf, "--type", "f32"], check=True,
+                       capture_output=True)
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            port = one.getsockname()[1]
+        with open(self.path("llama.log"), "wb") as log:
+            llama = subprocess.Popen(
+                [LLAMA, "-m", gguf, "--port", str(port), "-c", "8192", "-np",
+                 "8", "-t", "1", "--no-warmup"], stdout=log,
+                stderr=subprocess.STDOUT)
+        self.addCleanup(llama.wait)
+        self.addCleanup(llama.kill)
+        url = f"http://127.0.0.1:{port}"
+        end = time.monotonic() + 60
+        while True:
+            try:
+                with urllib.request.urlopen(url + "/health", timeout=5):
+                    return url
+            except (urllib.error.URLError, OSError):
+                self.assertLess(time.monotonic(), end, "llama-server is away")
+                time.sleep(0.05)
+
+    def test_texts_are_as_good_as_ids(self):
+        url = self.llama_server()
+        handler = type("Here", (Proxy,), {"target": url})
+        proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.addCleanup(proxy.server_close)
+        self.addCleanup(proxy.shutdown)
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        texts = f"http://127.0.0.1:{proxy.server_address[1]}"
+        found = {}
+        for name, where in (("ids", url), ("texts", texts)):
+            done = self.generate(f"{name}.db", where, "--live", "8",
+                                 search="greedy", limit=20)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            asked = run("db", "sql", self.path(f"{name}.db"), "--json",
+                        "SELECT p.name, n.text, n.logprob FROM searches s "
+                        "JOIN problems p USING(problem_id) JOIN "
+                        "tree_nodes(s.search_id) n ORDER BY p.name, n.node")
+            self.assertEqual(asked.returncode, 0, asked.stderr)
+            found[name] = [json.loads(line)
+                           for line in asked.stdout.splitlines()]
+        self.assertGreater(len(found["ids"]), 60)
+        for one, other in zip(found["texts"], found["ids"], strict=True):
+            self.assertEqual(one["text"], other["text"])
+            self.assertAlmostEqual(one["logprob"], other["logprob"], delta=1e-2)
 
 
 if __name__ == "__main__":

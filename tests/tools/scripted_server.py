@@ -59,6 +59,7 @@ class Faults:
     no_logprobs: bool = False  # never any
     # Of "openai", which otherwise does as OpenAI does.
     one_sample: bool = False   # n is ignored
+    no_n: bool = False         # n is answered 500, as llama.cpp does
     keeps_stops: bool = False  # in the text
     tells_stops: bool = False  # as TGI: finish_reason "stop_sequence"
     tells_all: bool = False    # log-probs of the stop and the end as well
@@ -719,6 +720,8 @@ class ScriptedServer:
         if faults.strict and not known.issuperset(asked):
             raise self.error(400, "Unrecognized request argument supplied: " +
                              ", ".join(sorted(set(asked) - known)))
+        if faults.no_n and "n" in asked:
+            raise self.error(500, "Only one completion choice is allowed")
         if len(asked.get("stop") or []) > 4:
             raise self.error(400, "at most 4 stops")
         if faults.no_logprobs and faults.strict and "logprobs" in asked:
