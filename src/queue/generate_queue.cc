@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/mutex.h"
 #include "base/status_macros.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/search_round.h"
@@ -86,10 +87,20 @@ absl::StatusOr<JoinedRun> JoinRun(
     const std::string& url,
     const std::function<absl::StatusOr<RunInfo>(const std::vector<QueueRun>&)>&
         describe,
-    const ProblemSet& set, int searches) {
+    const ProblemSet& set, int searches, const std::atomic<bool>* stop) {
   JoinedRun joined;
   ESP_ASSIGN_OR_RETURN(joined.queue, WorkQueue::Open(url, /*create=*/true));
-  ESP_RETURN_IF_ERROR(joined.queue->LockRuns());
+  Mutex mutex;
+  CondVar pause;
+  for (;;) {
+    ESP_ASSIGN_OR_RETURN(const bool locked, joined.queue->TryLockRuns());
+    if (locked) break;
+    if (stop != nullptr && stop->load()) {
+      return absl::CancelledError("stopped before a search began");
+    }
+    MutexLock lock(mutex);
+    pause.WaitFor(mutex, 0.1);
+  }
   ESP_ASSIGN_OR_RETURN(const std::vector<QueueRun> runs, joined.queue->Runs());
   ESP_ASSIGN_OR_RETURN(const RunInfo info, describe(runs));
   for (const QueueRun& run : runs) {

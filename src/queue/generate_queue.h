@@ -8,6 +8,7 @@
 #ifndef ESPALIER_SRC_QUEUE_GENERATE_QUEUE_H_
 #define ESPALIER_SRC_QUEUE_GENERATE_QUEUE_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ struct JoinedRun {
   bool added = false;  // by this call
 };
 
+// Waits for another program that adds a run, until `stop` is set (Cancelled).
 // The run that `describe` gives; it is added if the queue has none with its
 // settings. `describe` gets the runs that are there and may take what they
 // measured. Of programs that start at once, one describes and adds the run
@@ -36,7 +38,7 @@ absl::StatusOr<JoinedRun> JoinRun(
     const std::string& url,
     const std::function<absl::StatusOr<RunInfo>(const std::vector<QueueRun>&)>&
         describe,
-    const ProblemSet& set, int searches);
+    const ProblemSet& set, int searches, const std::atomic<bool>* stop);
 
 // `totals.searches` and the counts are of this worker, except `left` of the
 // worker's own counts. Searches that another worker took over are not counted.

@@ -1,6 +1,7 @@
 #include "src/queue/postgres.h"
 
 #include <libpq-fe.h>
+#include <sys/socket.h>
 
 #include <bit>
 
@@ -36,11 +37,14 @@ uint64_t FromBigEndian(std::string_view bytes) {
 }
 
 // Classes of SQLSTATE: the connection, resources, another session's locks, an
-// operator who ends the server. 57P04: the database was dropped.
+// operator who ends the server. 57P04: the database was dropped; 57014: a
+// statement took too long; 25006: a standby that takes over; 25P03: this
+// session was silent within a transaction.
 bool MayPass(std::string_view state) {
   return state.starts_with("08") || state.starts_with("53") ||
          state.starts_with("40") || state.starts_with("55P03") ||
-         (state.starts_with("57P0") && state != "57P04") || state == "57014";
+         (state.starts_with("57P0") && state != "57P04") || state == "57014" ||
+         state == "25006" || state == "25P03";
 }
 
 absl::Status Passing(absl::Status status) {
@@ -130,7 +134,10 @@ absl::Status CheckPostgresUrl(const std::string& url) {
     const std::string_view value = o->val == nullptr ? "" : o->val;
     if (name == "port")
       right = value.find_first_not_of("0123456789,") == value.npos;
-    if (name == "dbname") right = value.find('@') == value.npos;
+    // libpq takes the first "@" for the end of the password.
+    if (name == "dbname" || name == "host" || name == "user") {
+      right = value.find('@') == value.npos;
+    }
   }
   PQconninfoFree(options);
   if (right) return absl::OkStatus();
@@ -166,6 +173,14 @@ absl::StatusOr<std::unique_ptr<Postgres>> Postgres::Connect(
         db->name_,
         ": cannot connect: ", FirstLine(PQerrorMessage(connection)))));
   }
+  db->socket_ = PQsocket(connection);
+  // A client that is stopped or cut off must not keep its locks: the server
+  // ends its session. Waits for locks and long statements end, too.
+  ESP_RETURN_IF_ERROR(db->Script(
+      "SET idle_in_transaction_session_timeout='10s'; SET lock_timeout='10s'; "
+      "SET statement_timeout='120s'; SET tcp_keepalives_idle=10; SET "
+      "tcp_keepalives_interval=5; SET tcp_keepalives_count=2; SET "
+      "tcp_user_timeout=20000"));
   // Notices are for people at a terminal of the database.
   PQsetNoticeProcessor(
       connection, [](void*, const char*) {}, nullptr);
@@ -192,6 +207,24 @@ absl::StatusOr<PgRows> Postgres::Run(const std::string& sql,
                            /*resultFormat=*/1));
   ESP_RETURN_IF_ERROR(ErrorOf(rows.result_.get()));
   return rows;
+}
+
+void Postgres::Interrupt() { shutdown(socket_, SHUT_RDWR); }
+
+absl::StatusOr<Postgres::Session> Postgres::session() {
+  ESP_ASSIGN_OR_RETURN(
+      const PgRows rows,
+      Run("SELECT pid::bigint, backend_start::text FROM pg_stat_activity WHERE "
+          "pid=pg_backend_pid()"));
+  if (rows.size() == 0) return Session();
+  return Session{rows.Int(0, 0), rows.Bytes(0, 1)};
+}
+
+absl::Status Postgres::TerminateSession(const Session& session) {
+  return Run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE "
+             "pid=$1 AND backend_start::text=$2 AND usename=current_user",
+             {PgValue::Int(session.pid), PgValue::Text(session.started)})
+      .status();
 }
 
 absl::Status Postgres::Script(const std::string& sql) {

@@ -94,6 +94,19 @@ class Postgres {
   // Any number of statements without parameters.
   absl::Status Script(const std::string& sql);
 
+  // Ends what is under way, and this connection, with an error that may pass.
+  // From any thread.
+  void Interrupt();
+
+  // Of a session, for TerminateSession.
+  struct Session {
+    int64_t pid = 0;
+    std::string started;
+  };
+  absl::StatusOr<Session> session();
+  // Ends a session of this user that lost its client, with its locks.
+  absl::Status TerminateSession(const Session& session);
+
   // e.g. "postgres://ann@host:5432/work"
   const std::string& name() const { return name_; }
 
@@ -102,6 +115,7 @@ class Postgres {
   absl::Status ErrorOf(const pg_result* result) const;
 
   pg_conn* const connection_;
+  int socket_ = -1;
   std::string name_;
 };
 

@@ -20,6 +20,13 @@ class Puller {
       : db_(db), run_(run), out_(out) {}
 
   absl::StatusOr<PullReport> Run() {
+    constexpr int64_t kMost = int64_t{1} << 31;
+    if (run_.problems < 0 || run_.problems > kMost || run_.searches < 0 ||
+        run_.searches > kMost) {
+      return absl::DataLossError(absl::StrCat(
+          db_.name(), ": run ", run_.row.run_id, " is said to have ",
+          run_.problems, " problems and ", run_.searches, " searches of each"));
+    }
     ESP_RETURN_IF_ERROR(AddRun());
     ESP_RETURN_IF_ERROR(AddProblems());
     report_.problems = run_.problems;
@@ -66,6 +73,7 @@ class Puller {
                   "espalier.problems WHERE run_id=$1 AND problem_no >= $2 AND "
                   "problem_no < $3 ORDER BY problem_no",
                   Range(begin)));
+      if (rows.size() == 0) break;
       for (int r = 0; r < rows.size(); ++r) {
         const std::string set = rows.Bytes(r, 1);
         ESP_ASSIGN_OR_RETURN(
@@ -89,7 +97,7 @@ class Puller {
         db_.Run("SELECT search_no, problem_no, seed, state, answer, correct, "
                 "score, stop_reason, error, stage, tokens, prompt_tokens, "
                 "reward_tokens, verdict_tokens, model_calls, simulations, "
-                "nodes, seconds, tree, log, responses FROM espalier.searches "
+                "nodes, seconds, responses FROM espalier.searches "
                 "WHERE run_id=$1 AND search_no >= $2 AND search_no < $3 ORDER "
                 "BY search_no",
                 Range(begin)));
@@ -106,7 +114,7 @@ class Puller {
       const std::string state = rows.Bytes(r, 3);
       if (state == "done" || state == "failed") {
         ESP_RETURN_IF_ERROR(End(rows, r, search.search_id, state == "failed"));
-      } else if (rows.Int(r, 20) > 0) {
+      } else if (rows.Int(r, 18) > 0) {
         ESP_RETURN_IF_ERROR(AddResponses(rows.Int(r, 0), search.search_id));
       }
     }
@@ -128,15 +136,23 @@ class Puller {
         .model_calls = rows.Int(r, 14),
         .simulations = rows.Int(r, 15),
         .nodes = rows.Int(r, 16),
-        .seconds = rows.Real(r, 17),
-        .tree = rows.Bytes(r, 18),
-        .log = rows.Bytes(r, 19)};
+        .seconds = rows.Real(r, 17)};
+    const std::vector<PgValue> key = {run(), PgValue::Int(rows.Int(r, 0))};
+    {
+      // Trees may be large: one at a time.
+      ESP_ASSIGN_OR_RETURN(const PgRows blobs,
+                           db_.Run("SELECT tree, log FROM espalier.searches "
+                                   "WHERE run_id=$1 AND search_no=$2",
+                                   key));
+      end.tree = blobs.Bytes(0, 0);
+      end.log = blobs.Bytes(0, 1);
+    }
     if (!rows.IsNull(r, 5)) end.correct = rows.Bool(r, 5);
     ESP_ASSIGN_OR_RETURN(
         const PgRows solutions,
         db_.Run("SELECT response, logprob, tokens FROM espalier.solutions "
                 "WHERE run_id=$1 AND search_no=$2 ORDER BY solution_no",
-                {run(), PgValue::Int(rows.Int(r, 0))}));
+                key));
     for (int i = 0; i < solutions.size(); ++i) {
       end.solutions.push_back(
           {solutions.Bytes(i, 0), solutions.Real(i, 1), solutions.Int(i, 2)});

@@ -16,6 +16,8 @@ namespace {
 // Workers that end one after another on a search without having got any further
 // with it: something about the search ends them.
 constexpr int64_t kMostStalls = 10;
+// More of them, and a worker holds no other search beside it.
+constexpr int64_t kSuspect = 2;
 
 // As a parameter that is cast: $1::bigint[].
 PgValue Numbers(const std::vector<int64_t>& numbers) {
@@ -35,10 +37,13 @@ class Transaction {
     ESP_RETURN_IF_ERROR(Renew());
     ESP_RETURN_IF_ERROR(Write());
     if (exchange_.leave) ESP_RETURN_IF_ERROR(Leave());
-    if (exchange_.renew || exchange_.want > 0) {
-      ESP_RETURN_IF_ERROR(SeeWorkers());
+    if (exchange_.renew || exchange_.count) ESP_RETURN_IF_ERROR(Count());
+    if (exchange_.want > 0) {
+      ESP_RETURN_IF_ERROR(Claim());
+      if (reply_.claimed.empty() && !reply_.counted) {
+        ESP_RETURN_IF_ERROR(Count());
+      }
     }
-    if (exchange_.want > 0) ESP_RETURN_IF_ERROR(Claim());
     return std::move(reply_);
   }
 
@@ -215,10 +220,12 @@ class Transaction {
     }
     ESP_RETURN_IF_ERROR(
         db_.Run("UPDATE espalier.searches SET state='waiting', "
-                "lease_until=NULL, stalls=0 WHERE run_id=$1 AND search_no = "
-                "ANY($2::bigint[]) AND claim = ANY($3::bigint[]) AND "
-                "state='running'",
-                {run(), Numbers(searches), Numbers(claims)})
+                "lease_until=NULL, stalls=CASE WHEN NOT $4 THEN 0 WHEN "
+                "responses=responses_at_claim THEN stalls+1 ELSE 1 END WHERE "
+                "run_id=$1 AND search_no = ANY($2::bigint[]) AND claim = "
+                "ANY($3::bigint[]) AND state='running'",
+                {run(), Numbers(searches), Numbers(claims),
+                 PgValue::Bool(exchange_.blame)})
             .status());
     ESP_RETURN_IF_ERROR(FinishRun());
     return db_
@@ -240,12 +247,16 @@ class Transaction {
         .status();
   }
 
-  absl::Status SeeWorkers() {
-    ESP_RETURN_IF_ERROR(
+  absl::Status Count() {
+    ESP_ASSIGN_OR_RETURN(
+        const PgRows seen,
         db_.Run("UPDATE espalier.workers SET seen_at=clock_timestamp() WHERE "
-                "worker_id=$1",
-                {PgValue::Int(exchange_.worker)})
-            .status());
+                "worker_id=$1 RETURNING worker_id",
+                {PgValue::Int(exchange_.worker)}));
+    if (seen.size() == 0) {
+      return absl::NotFoundError(absl::StrCat(
+          db_.name(), ": run ", exchange_.run, " was deleted from the queue"));
+    }
     ESP_ASSIGN_OR_RETURN(
         const PgRows rows,
         db_.Run("SELECT (SELECT count(*) FROM espalier.searches WHERE "
@@ -254,6 +265,7 @@ class Transaction {
                 "IS NULL AND seen_at > clock_timestamp() - lease * interval "
                 "'1 second')",
                 {run()}));
+    reply_.counted = true;
     reply_.left = rows.Int(0, 0);
     reply_.workers = std::max<int64_t>(1, rows.Int(0, 1));
     if (reply_.left == 0) return FinishRun();
@@ -263,23 +275,38 @@ class Transaction {
   absl::Status Claim() {
     ESP_RETURN_IF_ERROR(FailStalled());
     // All share what is left, so that no worker waits for another's.
-    const int64_t share = (reply_.left + reply_.workers - 1) / reply_.workers;
+    const int64_t left = reply_.counted ? reply_.left : exchange_.left;
+    const int64_t workers = reply_.counted ? reply_.workers : exchange_.workers;
+    const int64_t share = (left + workers - 1) / workers;
     const auto held = static_cast<int64_t>(exchange_.held.size());
     const int64_t want =
         std::min(exchange_.want, std::max<int64_t>(share - held, held == 0));
     if (want <= 0) return absl::OkStatus();
+    ESP_RETURN_IF_ERROR(ClaimUpTo(want, kSuspect));
+    // One that workers ended on is tried with no other beside it.
+    if (reply_.claimed.empty() && held == 0) {
+      ESP_RETURN_IF_ERROR(ClaimUpTo(1, kMostStalls));
+    }
+    std::sort(reply_.claimed.begin(), reply_.claimed.end(),
+              [](const ClaimedSearch& a, const ClaimedSearch& b) {
+                return a.search < b.search;
+              });
+    return absl::OkStatus();
+  }
+
+  absl::Status ClaimUpTo(int64_t want, int64_t most_stalls) {
     // Of one seed: those of the first search that is free.
-    std::vector<PgValue> values = {run(), PgValue::Int(exchange_.worker),
-                                   PgValue::Real(exchange_.lease),
-                                   PgValue::Int(want)};
+    std::vector<PgValue> values = {
+        run(), PgValue::Int(exchange_.worker), PgValue::Real(exchange_.lease),
+        PgValue::Int(want), PgValue::Int(most_stalls)};
     constexpr char kFree[] =
         "run_id=$1 AND state IN ('waiting', 'running') AND (state='waiting' "
-        "OR lease_until < clock_timestamp())";
+        "OR lease_until < clock_timestamp()) AND stalls <= $5";
     std::string seed =
         absl::StrCat("(SELECT seed FROM espalier.searches WHERE ", kFree,
                      " ORDER BY search_no LIMIT 1)");
     if (exchange_.seed) {
-      seed = "$5";
+      seed = "$6";
       values.push_back(PgValue::Int(static_cast<int64_t>(*exchange_.seed)));
     }
     ESP_ASSIGN_OR_RETURN(
@@ -294,11 +321,11 @@ class Transaction {
                     "lease_until=clock_timestamp() + $3 * interval '1 "
                     "second', claims=claims+1, "
                     "continued=continued+(responses>0)::int, stalls=CASE WHEN "
-                    "state='running' AND responses=responses_at_claim THEN "
-                    "stalls+1 ELSE 0 END, responses_at_claim=responses FROM "
-                    "free WHERE s.run_id=$1 AND s.search_no=free.search_no "
-                    "RETURNING claim, s.search_no, problem_no, seed, "
-                    "responses"),
+                    "responses<>responses_at_claim THEN 0 WHEN "
+                    "state='running' THEN stalls+1 ELSE stalls END, "
+                    "responses_at_claim=responses FROM free WHERE "
+                    "s.run_id=$1 AND s.search_no=free.search_no RETURNING "
+                    "claim, s.search_no, problem_no, seed, responses"),
                 values));
     for (int r = 0; r < rows.size(); ++r) {
       ClaimedSearch& claimed = reply_.claimed.emplace_back();
@@ -308,10 +335,6 @@ class Transaction {
       claimed.seed = static_cast<uint64_t>(rows.Int(r, 3));
       if (rows.Int(r, 4) > 0) ESP_RETURN_IF_ERROR(ReadResponses(claimed));
     }
-    std::sort(reply_.claimed.begin(), reply_.claimed.end(),
-              [](const ClaimedSearch& a, const ClaimedSearch& b) {
-                return a.search < b.search;
-              });
     return absl::OkStatus();
   }
 
@@ -330,13 +353,17 @@ class Transaction {
   absl::Status FailStalled() {
     return db_
         .Run(
-            "UPDATE espalier.searches SET state='failed', finished_at="
-            "clock_timestamp(), lease_until=NULL, error=convert_to($2, "
-            "'UTF8'), tokens=0, prompt_tokens=0, reward_tokens=0, "
-            "verdict_tokens=0, model_calls=0, simulations=0, nodes=0, "
-            "seconds=0, score=0, stop_reason='', stage='' WHERE run_id=$1 AND "
-            "state='running' AND lease_until < clock_timestamp() AND "
-            "responses=responses_at_claim AND stalls >= $3",
+            "WITH gone AS (UPDATE espalier.searches SET state='failed', "
+            "finished_at=clock_timestamp(), lease_until=NULL, "
+            "error=convert_to($2, 'UTF8'), tokens=0, prompt_tokens=0, "
+            "reward_tokens=0, verdict_tokens=0, model_calls=0, "
+            "simulations=0, nodes=0, seconds=0, score=0, stop_reason='', "
+            "stage='' WHERE run_id=$1 AND (state='waiting' OR "
+            "state='running' AND lease_until < clock_timestamp()) AND "
+            "responses=responses_at_claim AND stalls >= $3 + "
+            "(state='waiting')::int RETURNING search_no) DELETE FROM "
+            "espalier.responses r USING gone WHERE r.run_id=$1 AND "
+            "r.search_no=gone.search_no",
             {run(),
              PgValue::Text(absl::StrCat(
                  kMostStalls + 1,

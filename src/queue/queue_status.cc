@@ -8,7 +8,8 @@
 namespace espalier {
 namespace {
 
-constexpr int64_t kWindow = 300;  // seconds
+constexpr double kWindow = 300;  // seconds, at least
+constexpr int64_t kEnough = 20;  // searches that a rate is taken from
 
 absl::Status AddCounts(Postgres& db, QueueRunStatus& status) {
   ESP_ASSIGN_OR_RETURN(
@@ -18,12 +19,11 @@ absl::Status AddCounts(Postgres& db, QueueRunStatus& status) {
              "count(*) FILTER (WHERE state='failed'), count(*) FILTER (WHERE "
              "state='done' AND correct IS NOT NULL), count(*) FILTER (WHERE "
              "state='done' AND correct), sum(continued)::bigint, "
-             "sum(tokens)::bigint, count(*) FILTER (WHERE finished_at > "
-             "clock_timestamp() - $2 * interval '1 second'), "
+             "sum(tokens)::bigint, "
              "(SELECT extract(epoch FROM clock_timestamp() - "
              "started_at)::double precision FROM espalier.runs WHERE "
              "run_id=$1) FROM espalier.searches WHERE run_id=$1",
-             {PgValue::Int(status.run.row.run_id), PgValue::Int(kWindow)}));
+             {PgValue::Int(status.run.row.run_id)}));
   status.waiting = rows.Int(0, 0);
   status.running = rows.Int(0, 1);
   status.done = rows.Int(0, 2);
@@ -32,9 +32,23 @@ absl::Status AddCounts(Postgres& db, QueueRunStatus& status) {
   status.solved = rows.Int(0, 5);
   status.continued = rows.Int(0, 6);
   status.tokens = rows.Int(0, 7);
-  const auto ended = static_cast<double>(rows.Int(0, 8));
+  // The last five minutes, or longer where searches take long.
+  ESP_ASSIGN_OR_RETURN(
+      const PgRows last,
+      db.Run("SELECT extract(epoch FROM clock_timestamp() - "
+             "min(finished_at))::double precision FROM (SELECT finished_at "
+             "FROM espalier.searches WHERE run_id=$1 AND finished_at IS NOT "
+             "NULL ORDER BY finished_at DESC LIMIT $2) t",
+             {PgValue::Int(status.run.row.run_id), PgValue::Int(kEnough)}));
+  const double since_start = std::max(rows.Real(0, 8), 1.0);
   const double seconds =
-      std::clamp(rows.Real(0, 9), 1.0, static_cast<double>(kWindow));
+      std::min(since_start, std::max(kWindow, 1.01 * last.Real(0, 0)));
+  ESP_ASSIGN_OR_RETURN(
+      const PgRows lately,
+      db.Run("SELECT count(*) FROM espalier.searches WHERE run_id=$1 AND "
+             "finished_at > clock_timestamp() - $2 * interval '1 second'",
+             {PgValue::Int(status.run.row.run_id), PgValue::Real(seconds)}));
+  const auto ended = static_cast<double>(lately.Int(0, 0));
   status.searches_per_hour = 3600 * ended / seconds;
   const auto left = static_cast<double>(status.waiting + status.running);
   if (left == 0) {

@@ -35,7 +35,7 @@ struct QueueRunStatus {
   int64_t solved = 0;     // of graded
   int64_t continued = 0;  // times that a worker continued another's search
   int64_t tokens = 0;
-  // Of the last five minutes, or since the start.
+  // Of the last five minutes, or of the last 20 searches if they took longer.
   double searches_per_hour = 0;
   double seconds_left = -1;  // -1: not known
   std::vector<QueueWorkerStatus> workers;

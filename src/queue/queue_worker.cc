@@ -16,6 +16,7 @@ constexpr size_t kMostBytes = size_t{16} << 20;
 // start.
 constexpr int64_t kFirstClaim = 4;
 constexpr double kLongestPause = 5;  // seconds between tries to connect
+constexpr double kCountPause = 1;    // seconds, at least, between counts
 
 double Now() { return Clock::Real().Seconds(); }
 
@@ -49,6 +50,7 @@ QueueWorker::~QueueWorker() {
   {
     MutexLock lock(mutex_);
     ending_ = true;
+    if (connection_ != nullptr) connection_->Interrupt();
   }
   to_thread_.NotifyAll();
   thread_.join();
@@ -102,23 +104,41 @@ bool QueueWorker::Lost(int64_t claim) {
   return true;
 }
 
-absl::Status QueueWorker::Leave(double seconds) {
+absl::Status QueueWorker::Leave(double seconds, bool blame) {
   MutexLock lock(mutex_);
   leaving_ = true;
+  blame_ = blame;
   want_ = 0;
   leave_until_ = Now() + seconds;
   to_thread_.NotifyOne();
-  while (!gone_) from_thread_.Wait(mutex_);
+  while (!gone_) {
+    const double left = leave_until_ - Now();
+    if (left <= 0) {
+      // A server that answers nothing: an error ends the thread's call.
+      if (connection_ != nullptr) connection_->Interrupt();
+      from_thread_.WaitFor(mutex_, 1);
+    } else {
+      from_thread_.WaitFor(mutex_, left);
+    }
+  }
   return status_;
 }
 
 void QueueWorker::Push(QueueWrite write, size_t bytes) {
   MutexLock lock(mutex_);
-  while (bytes_ > options_.buffer && status_.ok() && !gone_) {
-    from_thread_.Wait(mutex_);
+  const auto stopped = [this] {
+    return options_.stop != nullptr && options_.stop->load();
+  };
+  while (bytes_ > options_.buffer && status_.ok() && !gone_ && !stopped()) {
+    from_thread_.WaitFor(mutex_, 0.1);
   }
   const auto held = held_.find(write.claim);
-  if (held == held_.end() || held->second.lost) return;
+  if (held == held_.end()) return;
+  if (held->second.lost) {
+    // Nobody asks any more whether it is.
+    if (write.finished) held_.erase(held);
+    return;
+  }
   write.search = held->second.search;
   if (write.finished) held->second.ended = true;
   bytes_ += bytes;
@@ -165,17 +185,22 @@ bool QueueWorker::NextExchange(QueueExchange& exchange, size_t& writes) {
     const double now = Now();
     const bool renew = now >= last_renewal_ + renewal;
     const bool write = !writes_.empty() && now >= last_upload_ + options_.pause;
-    const bool want = want_ > 0 && claimed_.empty() &&
-                      (write || now >= last_claim_ + asking);
+    const bool want =
+        want_ > 0 && claimed_.empty() && (write || now >= last_claim_ + asking);
     if (leaving_ || renew || write || want) {
       exchange.renew = renew;
       exchange.leave = leaving_;
+      exchange.blame = blame_;
       if (want) {
         const auto held = static_cast<int64_t>(held_.size());
         exchange.want =
             std::min(static_cast<int64_t>(want_), std::max(kFirstClaim, held));
         exchange.seed = seed_;
+        exchange.count = now >= next_count_;
+        exchange.left = counts_.left;
+        exchange.workers = counts_.workers;
       }
+      began_ = now;
       break;
     }
     double wait = last_renewal_ + renewal - now;
@@ -211,10 +236,12 @@ void QueueWorker::TakeReply(QueueReply reply, const QueueExchange& exchange,
     if (exchange.renew) last_renewal_ = now;
     away_since_ = -1;
     retry_ = 0;
-    counts_.away = false;
-    if (exchange.renew || exchange.want > 0) {
+    counts_.away.clear();
+    if (reply.counted) {
       counts_.left = reply.left;
       counts_.workers = reply.workers;
+      // Counting a million searches takes a while.
+      next_count_ = now + std::max(kCountPause, 20 * (now - began_));
     }
     for (size_t i = 0; i < writes; ++i) {
       bytes_ -= SizeOf(writes_.front());
@@ -257,7 +284,7 @@ bool QueueWorker::TakeError(const absl::Status& error) {
     MutexLock lock(mutex_);
     const double now = Now();
     if (away_since_ < 0) away_since_ = now;
-    counts_.away = true;
+    counts_.away = std::string(error.message());
     retry_ = std::min(kLongestPause, std::max(0.1, 2 * retry_));
     again = IsPassing(error) && now < away_since_ + options_.patience &&
             (!leaving_ || now < leave_until_) && !ending_;
@@ -276,8 +303,19 @@ bool QueueWorker::TakeError(const absl::Status& error) {
 }
 
 absl::Status QueueWorker::Reconnect() {
-  if (queue_ != nullptr) return absl::OkStatus();
-  ESP_ASSIGN_OR_RETURN(queue_, WorkQueue::Open(options_.url, /*create=*/false));
+  if (queue_ == nullptr) {
+    ESP_ASSIGN_OR_RETURN(queue_,
+                         WorkQueue::Open(options_.url, /*create=*/false));
+    // The server may not have noticed yet that the last one broke, and hold its
+    // locks.
+    if (session_.pid != 0) {
+      ESP_RETURN_IF_ERROR(queue_->db().TerminateSession(session_));
+    }
+    session_ = {};
+  }
+  if (session_.pid == 0) {
+    ESP_ASSIGN_OR_RETURN(session_, queue_->db().session());
+  }
   return absl::OkStatus();
 }
 
@@ -290,7 +328,15 @@ void QueueWorker::Work() {
     // Only this thread takes writes away, so those of the exchange stay.
     absl::Status status = Reconnect();
     if (status.ok()) {
+      {
+        MutexLock lock(mutex_);
+        connection_ = &queue_->db();
+      }
       absl::StatusOr<QueueReply> reply = queue_->Exchange(exchange);
+      {
+        MutexLock lock(mutex_);
+        connection_ = nullptr;
+      }
       status = reply.status();
       if (reply.ok()) {
         TakeReply(*std::move(reply), exchange, writes);

@@ -40,14 +40,15 @@ struct QueueWorkerOptions {
   double lease = 60;      // seconds until a dead worker's searches are taken
   double patience = 600;  // seconds that a database may be away
   double pause = 0.2;     // seconds between uploads
-  size_t buffer = size_t{256} << 20;  // bytes that may wait for an upload
+  size_t buffer = size_t{256} << 20;        // bytes that may wait for an upload
+  const std::atomic<bool>* stop = nullptr;  // nothing waits for the buffer then
 };
 
 struct QueueCounts {
   int64_t left = -1;  // searches of the run that have not ended; -1: not known
   int64_t workers = 1;
-  int64_t held = 0;   // by this one
-  bool away = false;  // the database
+  int64_t held = 0;  // by this one
+  std::string away;  // why the database is away; "": it is not
 };
 
 class QueueWorker : public SearchStore {
@@ -67,9 +68,10 @@ class QueueWorker : public SearchStore {
   std::optional<ClaimedSearch> Take(uint64_t seed, size_t room);
   // The search is another worker's now. Once true, the claim is forgotten.
   bool Lost(int64_t claim);
-  // Uploads what waits, and leaves searches that have not ended to others.
-  // Gives up after `seconds`.
-  absl::Status Leave(double seconds = 30);
+  // Uploads what waits, and leaves searches that have not ended to others;
+  // with `blame` they count as those that a worker could not run. Gives up
+  // after `seconds`.
+  absl::Status Leave(double seconds, bool blame = false);
 
   absl::Status AddResponse(int64_t claim, uint64_t number,
                            std::string_view entry) override;
@@ -103,6 +105,7 @@ class QueueWorker : public SearchStore {
   const QueueWorkerOptions options_;
   const int64_t worker_;
   std::unique_ptr<WorkQueue> queue_;  // of the thread; null: not connected
+  Postgres::Session session_;         // of the thread: of the last connection
 
   mutable Mutex mutex_;
   CondVar to_thread_;
@@ -116,12 +119,17 @@ class QueueWorker : public SearchStore {
   std::optional<uint64_t> seed_ ABSL_GUARDED_BY(mutex_);
   QueueCounts counts_ ABSL_GUARDED_BY(mutex_);
   absl::Status status_ ABSL_GUARDED_BY(mutex_);
+  // The connection under way, to be interrupted.
+  Postgres* connection_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool blame_ ABSL_GUARDED_BY(mutex_) = false;
   bool leaving_ ABSL_GUARDED_BY(mutex_) = false;
   bool ending_ ABSL_GUARDED_BY(mutex_) = false;
   bool gone_ ABSL_GUARDED_BY(mutex_) = false;  // the thread has done its work
   double leave_until_ ABSL_GUARDED_BY(mutex_) = 0;
   // Times of the real clock.
   double last_upload_ ABSL_GUARDED_BY(mutex_) = 0;
+  double began_ ABSL_GUARDED_BY(mutex_) = 0;       // the exchange under way
+  double next_count_ ABSL_GUARDED_BY(mutex_) = 0;  // of searches and workers
   double last_renewal_ ABSL_GUARDED_BY(mutex_) = 0;
   double last_claim_ ABSL_GUARDED_BY(mutex_) = 0;  // that found nothing
   double away_since_ ABSL_GUARDED_BY(mutex_) = -1;

@@ -63,9 +63,11 @@ absl::StatusOr<std::unique_ptr<WorkQueue>> WorkQueue::Open(
   return std::unique_ptr<WorkQueue>(new WorkQueue(std::move(db)));
 }
 
-absl::Status WorkQueue::LockRuns() {
-  return db_->Run("SELECT pg_advisory_lock($1)", {PgValue::Int(kRunsLock)})
-      .status();
+absl::StatusOr<bool> WorkQueue::TryLockRuns() {
+  ESP_ASSIGN_OR_RETURN(
+      const PgRows rows,
+      db_->Run("SELECT pg_try_advisory_lock($1)", {PgValue::Int(kRunsLock)}));
+  return rows.Bool(0, 0);
 }
 
 absl::Status WorkQueue::UnlockRuns() {
@@ -167,9 +169,33 @@ absl::StatusOr<int64_t> WorkQueue::AddRun(const RunInfo& info,
 }
 
 absl::Status WorkQueue::DropRun(int64_t run) {
-  return db_
-      ->Run("DELETE FROM espalier.runs WHERE run_id=$1", {PgValue::Int(run)})
-      .status();
+  ESP_ASSIGN_OR_RETURN(
+      const PgRows rows,
+      db_->Run("SELECT count(*) FROM espalier.workers WHERE run_id=$1 AND "
+               "ended_at IS NULL AND seen_at > clock_timestamp() - lease * "
+               "interval '1 second'",
+               {PgValue::Int(run)}));
+  if (rows.Int(0, 0) > 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(db_->name(), ": ", rows.Int(0, 0),
+                     " workers are at work on run ", run, "; stop them first"));
+  }
+  const auto drop = [&]() -> absl::Status {
+    // In the order of workers: searches before the run.
+    ESP_RETURN_IF_ERROR(
+        db_->Run("SELECT 1 FROM espalier.searches WHERE run_id=$1 ORDER BY "
+                 "search_no FOR UPDATE",
+                 {PgValue::Int(run)})
+            .status());
+    return db_
+        ->Run("DELETE FROM espalier.runs WHERE run_id=$1", {PgValue::Int(run)})
+        .status();
+  };
+  ESP_RETURN_IF_ERROR(db_->Script("BEGIN"));
+  const absl::Status status = drop();
+  if (status.ok()) return db_->Script("COMMIT");
+  db_->Script("ROLLBACK").IgnoreError();
+  return status;
 }
 
 absl::StatusOr<int64_t> WorkQueue::AddWorker(int64_t run, double lease) {

@@ -66,14 +66,21 @@ struct QueueExchange {
   bool renew = false;            // the leases of all that is held
   std::vector<HeldSearch> held;  // before the writes
   int64_t want = 0;              // searches at most
+  // How many searches are left and workers at work, as last heard; `count`
+  // counts them again, as does a claim that finds nothing.
+  bool count = false;
+  int64_t left = 0;
+  int64_t workers = 1;
   std::optional<uint64_t> seed;  // of those
-  bool leave = false;            // what is still held is free for others
+  bool blame = false;  // it leaves because one of its searches cannot be run
+  bool leave = false;  // what is still held is free for others
 };
 
 struct QueueReply {
   std::vector<int64_t> lost;  // claims that another worker has taken over
   std::vector<ClaimedSearch> claimed;
-  int64_t left = 0;     // searches that have not ended; if `renew` or `want`
+  bool counted = false;
+  int64_t left = 0;     // searches that have not ended; if counted
   int64_t workers = 0;  // that were seen lately, this one among them
 };
 
@@ -86,14 +93,15 @@ class WorkQueue {
   static absl::StatusOr<std::unique_ptr<WorkQueue>> Open(const std::string& url,
                                                          bool create);
 
-  // While it is held no other program adds a run.
-  absl::Status LockRuns();
+  // While it is held no other program adds a run. False: another holds it.
+  absl::StatusOr<bool> TryLockRuns();
   absl::Status UnlockRuns();
   absl::StatusOr<std::vector<QueueRun>> Runs();
   // `searches`: per problem.
   absl::StatusOr<int64_t> AddRun(const RunInfo& info, const ProblemSet& set,
                                  int searches);
-  // Drops a run with its searches, trees and workers.
+  // Drops a run with its searches, trees and workers. FailedPrecondition if
+  // there are workers at work.
   absl::Status DropRun(int64_t run);
 
   absl::StatusOr<int64_t> AddWorker(int64_t run, double lease);

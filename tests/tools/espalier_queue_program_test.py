@@ -198,6 +198,59 @@ class KillTest(QueueCase):
         done = run("db", "status", self.url, "--json", "-")
         return json.loads(done.stdout)["runs"] if done.returncode == 0 else []
 
+    def stop_within_a_transaction(self, worker):
+        """Stops a worker that holds locks."""
+        for _ in range(400):
+            worker.send_signal(signal.SIGSTOP)
+            time.sleep(0.02)
+            idle = self.sql("SELECT count(*) FROM pg_stat_activity WHERE "
+                            "application_name='espalier' AND state='idle in "
+                            "transaction' AND query LIKE 'UPDATE%'")
+            if idle != [["0"]]:
+                return
+            worker.send_signal(signal.SIGCONT)
+            time.sleep(0.01)
+        self.skipTest("no transaction was met")
+
+    def test_a_worker_stopped_within_a_transaction(self):
+        problems = "40" if SLOW else "100"
+        options = (*LONG, "--limit", problems, "--lease", "1")
+        first = start(self.url, *options)
+        self.addCleanup(first.kill)
+        wait_for(lambda: any(self.status_or_none()) and self.responses() > 20)
+        self.stop_within_a_transaction(first)
+        second = start(self.url, *options)
+        self.addCleanup(second.kill)
+        # Its session ends after ten seconds, and with it the locks.
+        self.assert_ended(second)
+        self.assertEqual(self.ended(), int(problems))
+        first.send_signal(signal.SIGCONT)
+        self.assert_ended(first)
+        self.assertEqual(self.pulled(),
+                         self.single(*LONG, "--limit", problems))
+
+    def test_a_server_that_answers_nothing(self):
+        """Its processes are stopped: connections stay, answers do not come."""
+        worker = start(self.url, *LONG, "--limit", "30")
+        self.addCleanup(worker.kill)
+        wait_for(lambda: any(self.status_or_none()) and self.responses() > 20)
+        stopped = [int(row[0]) for row in self.sql(
+            "SELECT pid FROM pg_stat_activity WHERE "
+            "application_name='espalier'")] + [self.server.process.pid]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            time.sleep(1)
+            begin = time.monotonic()
+            worker.send_signal(signal.SIGINT)
+            _, err = worker.communicate(timeout=60)
+            self.assertEqual(worker.returncode, 130, err)
+            self.assertIn("does not answer", err)
+            self.assertLess(time.monotonic() - begin, 40)
+        finally:
+            for pid in reversed(stopped):
+                os.kill(pid, signal.SIGCONT)
+
     def test_a_server_away_for_longer_than_the_lease(self):
         options = (*LONG, "--limit", "6", "--lease", "1")
         worker = start(self.url, *options)
@@ -296,7 +349,9 @@ class WrongInputTest(QueueCase):
     def test_addresses(self):
         for url in ("postgres://host:port/db", "mysql://host/db",
                     "postgres://u:se%ZZcret@host/db",
-                    "postgres://u:se/cret@host/db", "postgres://u:1/cret@h"):
+                    "postgres://u:se/cret@host/db", "postgres://u:1/cret@h",
+                    "postgres://u:p@cret@host/db",
+                    "postgres://u:1@cret,h@host/db"):
             result = run("generate", "--queue", url, *SHORT)
             self.refused(result, "--queue", "postgres://USER@HOST")
             self.assertEqual(result.returncode, 2)
@@ -307,6 +362,36 @@ class WrongInputTest(QueueCase):
             self.refused(result, "127.0.0.1:9", "cannot connect")
             self.assertNotIn("secret", result.stderr)
         self.refused(run("db", "status", self.url + "none"), "does not exist")
+
+    def test_a_stop_while_another_worker_measures(self):
+        self.assert_ended(start(self.url, *SHORT, "--limit", "2"))
+        holder = subprocess.Popen(
+            [os.path.join(postgres_case.BIN, "psql"), "-qX", self.url, "-c",
+             "SELECT pg_advisory_lock(5004467172852891649)", "-c",
+             "SELECT pg_sleep(60)"], stdout=subprocess.DEVNULL)
+        self.addCleanup(holder.wait)
+        self.addCleanup(holder.kill)
+        wait_for(lambda: self.sql("SELECT count(*) FROM pg_locks WHERE "
+                                  "locktype='advisory'") == [["1"]])
+        worker = start(self.url, *SHORT, "--limit", "3")
+        time.sleep(2)
+        self.assertIsNone(worker.poll())
+        worker.send_signal(signal.SIGINT)
+        _, err = worker.communicate(timeout=20)
+        self.assertEqual(worker.returncode, 130, err)
+
+    def test_a_run_under_way_is_not_deleted(self):
+        worker = start(self.url, *LONG, "--limit", "12")
+        wait_for(lambda: self.sql("SELECT count(*) FROM pg_namespace WHERE "
+                                  "nspname='espalier'") == [["1"]] and
+                 self.responses() > 20)
+        self.refused(run("db", "prune", self.url, "--run", "1"),
+                     "1 workers are at work")
+        # Deleted all the same, the worker says so.
+        self.sql("DELETE FROM espalier.workers")
+        _, err = worker.communicate(timeout=120)
+        self.assertEqual(worker.returncode, 1, err)
+        self.assertIn("was deleted", err)
 
     def test_flags_that_do_not_go_with_a_queue(self):
         for flags in (("--out", "run.db"), ("--resume",), ("--append",),

@@ -54,16 +54,17 @@ absl::Status RunQueueWorker(
                                rows.push_back(run.row);
                              return describe(rows);
                            },
-                           set, options.searches));
+                           set, options.searches, &StopRequested()));
   const std::string name = Printable(joined.queue->db().name());
   std::fprintf(stderr, "generate: %s run %lld of %s\n",
                joined.added ? "added" : "joined",
                static_cast<long long>(joined.run), name.c_str());
   ESP_ASSIGN_OR_RETURN(
       const auto worker,
-      QueueWorker::Start(
-          std::move(joined.queue),
-          {.url = flags.url, .run = joined.run, .lease = flags.lease}));
+      QueueWorker::Start(std::move(joined.queue), {.url = flags.url,
+                                                   .run = joined.run,
+                                                   .lease = flags.lease,
+                                                   .stop = &StopRequested()}));
   const double start = Clock::Real().Seconds();
   const int64_t all =
       static_cast<int64_t>(set.problems.size()) * options.searches;
@@ -77,12 +78,23 @@ absl::Status RunQueueWorker(
     progress.Set(ended, ended - totals.searched);
     progress.SetNote(absl::StrFormat(
         "%d by this worker of %d%s", totals.searched, counts.workers,
-        counts.away ? "; the database is away" : ""));
+        counts.away.empty() ? "" : "; away: " + Printable(counts.away)));
   };
   const absl::StatusOr<GenerateTotals> generated = GenerateFromQueue(
       engine, *worker, set, options, {&StopRequested(), show});
-  const absl::Status left = worker->Leave();
+  const bool stopped = StopRequested().load();
+  // Another worker would end on the same search, unless a server is away.
+  const bool blame = !generated.ok() &&
+                     !absl::IsUnavailable(generated.status()) &&
+                     !absl::IsUnauthenticated(generated.status());
+  const absl::Status left = worker->Leave(stopped ? 10 : 60, blame);
   ESP_RETURN_IF_ERROR(generated.status());
+  if (!left.ok() && stopped) {
+    return absl::CancelledError(
+        absl::StrCat("stopped; what was not uploaded is searched again by "
+                     "others, as the database does not answer (",
+                     left.message(), ")"));
+  }
   if (!left.ok()) {
     return absl::Status(
         left.code(),
