@@ -5,6 +5,7 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/mentioned.h"
 #include "datasets/answers/number_place.h"
 #include "datasets/answers/number_words.h"
 #include "datasets/answers/phrases.h"
@@ -535,6 +536,16 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
     return name;
   }
   if (DeniesValue(of.tail, of.value)) return "not " + of.value;
+  // Other texts have no number that could be mentioned.
+  const bool value =
+      !of.value.empty() || !number.empty() || place.find('=') != kNone;
+  if (!of.marked && value) {
+    const bool prose = answer.empty() && !number.empty();
+    if (std::string doubt = OnlyMentioned(text, start, end, prose);
+        !doubt.empty()) {
+      return doubt;
+    }
+  }
   return DoubtLater(of);
 }
 

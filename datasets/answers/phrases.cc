@@ -210,7 +210,10 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "formulaWord",
                                               "anotherOne",
                                               "inAll",
-                                              "itWould"};
+                                              "itWould",
+                                              "opensWithAnswer",
+                                              "refuses",
+                                              "onlyGiven"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -222,6 +222,10 @@ enum class Reading {
   kAnotherOne,     // begins a statement about another thing, behind the answer
   kInAll,          // behind a number and its unit, at the end: it is the total
   kItWould,        // begins a statement about another case
+  // Of a number that is only mentioned (mentioned.h):
+  kOpensWithAnswer,  // a first sentence that is an answer or a refusal
+  kRefuses,          // a text with one of these gives no answer
+  kOnlyGiven,        // a sentence with one of these repeats or plans
 };
 
 struct Phrase {
