@@ -189,7 +189,6 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
     };
     return Compare(scaled(a, a_scale), scaled(b, b_scale));
   }
-  // A number in another base may be written without its base.
   if ((a.core->op == Op::kBased) != (b.core->op == Op::kBased)) {
     const Expr x = a.core->op == Op::kBased ? a.core->args[0] : a.core;
     const Expr y = b.core->op == Op::kBased ? b.core->args[0] : b.core;
@@ -198,13 +197,12 @@ ValueVerdict ValueComparer::Compare(const Expr& gold, const Expr& answer) {
         CompareCores(x, y).same != Sameness::kEqual) {
       return values;
     }
-    // The question behind the gold answer names its base; another base in the
-    // answer may be a mistake.
-    if (a.core->op == Op::kBased) {
-      return {Sameness::kEqual, absl::StrCat("both show ", Describe(*x))};
-    }
-    return {Sameness::kUnknown, absl::StrCat("both show ", Describe(*x),
-                                             ", but the answer names a base")};
+    // Digits without a base have their decimal value; the question may have
+    // named another base.
+    return {Sameness::kUnknown,
+            absl::StrCat("both show ", Describe(*x), ", but only ",
+                         a.core->op == Op::kBased ? "gold" : "the answer",
+                         " names a base")};
   }
   if (policy_.units == GradePolicy::Units::kRequired &&
       a.unit.empty() != b.unit.empty()) {

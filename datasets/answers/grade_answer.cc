@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "datasets/answers/answer.h"
+#include "datasets/answers/base_beside.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/choice.h"
 #include "datasets/answers/clean_text.h"
@@ -105,10 +106,32 @@ bool SameDecimal(std::string_view a, std::string_view b) {
   return !decimal.empty() && decimal == PlainDecimal(x.empty() ? a : b);
 }
 
-// "1,2": with one digit behind the comma, it may just as well be two numbers.
+// "1,2": with one digit behind the comma and no sign of currency, it may just
+// as well be two numbers.
 bool MayBeTwo(std::string_view text) {
   const size_t comma = text.find(',');
-  return comma != std::string_view::npos && comma + 2 == text.size();
+  const std::string_view plain = TrimBlanks(text);
+  return comma != std::string_view::npos &&
+         plain.find_first_not_of("0123456789,-") == std::string_view::npos &&
+         plain.rfind(',') + 2 == plain.size();
+}
+
+// "1.000.000": digits in groups behind points, without a sign of currency.
+bool DottedGroups(std::string_view text) {
+  text = TrimBlanks(text);
+  if (text.starts_with("-")) text.remove_prefix(1);
+  size_t groups = 0;
+  for (size_t end = text.find('.'); end <= text.size(); ++groups) {
+    if (end == 0 || end > 3 || (groups > 0 && end != 3) ||
+        !std::all_of(text.begin(),
+                     text.begin() + static_cast<std::ptrdiff_t>(end), Digit)) {
+      return false;
+    }
+    if (end == text.size()) return groups > 1;
+    text.remove_prefix(end + 1);
+    end = std::min(text.find('.'), text.size());
+  }
+  return false;
 }
 
 // "\\text{Al}_2\\text{O}_3" and "Al_2O_3": chemical formulas that differ only
@@ -200,6 +223,24 @@ class Grader {
     return Read(std::string(number) + unit);
   }
 
+  // With the base that `raw` names for its digits, if gold names one as well;
+  // else nothing.
+  std::optional<Readings> WithBaseBeside(const Readings& side,
+                                         std::string_view raw,
+                                         const Readings& gold) {
+    const Expr& based = gold.answers[0].expr;
+    if (!policy_.extract || based == nullptr || based->op != Op::kBased) {
+      return std::nullopt;
+    }
+    std::string_view digits =
+        side.number.empty() ? std::string_view(side.text) : side.number;
+    // "777 (base 8)"
+    digits = digits.substr(0, digits.find(' '));
+    const int base = BaseBeside(raw, digits);
+    if (base == 0) return std::nullopt;
+    return Read(absl::StrCat(std::string(digits), "_{", base, "}"));
+  }
+
   GradeVerdict Compare(const Readings& gold, const Readings& answer) {
     if (auto verdict = CompareChoices(gold, answer)) return *verdict;
     if (gold.cut_off) return Undecided("gold is cut off in the middle");
@@ -219,8 +260,9 @@ class Grader {
     if (SameDecimal(gold.text, answer.text) ||
         SameDecimal(gold.text, answer.number) ||
         SameDecimal(gold.number, answer.text)) {
-      return MayBeTwo(gold.text) ? Undecided("gold may be two numbers")
-                                 : Equal("both are the same decimal");
+      if (MayBeTwo(gold.text)) return Undecided("gold may be two numbers");
+      return MayBeTwo(answer.text) ? Undecided("the answer may be two numbers")
+                                   : Equal("both are the same decimal");
     }
     if (SameClock(gold, answer) || SameClock(answer, gold) ||
         SameHour(gold, answer)) {
@@ -386,6 +428,15 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
     verdict = CompareRead(grader, a, *with);
   } else if (const auto gold_with = grader.WithUnitBeside(a, gold, b)) {
     verdict = CompareRead(grader, *gold_with, b);
+  }
+  if (verdict.undecided) {
+    // "40_9" and "in base 9, it is \\boxed{40}"
+    if (const auto with = grader.WithBaseBeside(b, answer, a)) {
+      verdict = CompareRead(grader, a, *with);
+    }
+  }
+  if (verdict.equal && DottedGroups(a.text) != DottedGroups(b.text)) {
+    return Undecided("points may not separate thousands");
   }
   if (verdict.equal && (a.unsure || b.unsure)) {
     return Undecided(absl::StrCat(a.unsure ? "gold" : "the answer",

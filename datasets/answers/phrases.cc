@@ -213,7 +213,8 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "itWould",
                                               "opensWithAnswer",
                                               "refuses",
-                                              "onlyGiven"};
+                                              "onlyGiven",
+                                              "baseName"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

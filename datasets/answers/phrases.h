@@ -226,6 +226,7 @@ enum class Reading {
   kOpensWithAnswer,  // a first sentence that is an answer or a refusal
   kRefuses,          // a text with one of these gives no answer
   kOnlyGiven,        // a sentence with one of these repeats or plans
+  kBaseName,         // names the base of digits
 };
 
 struct Phrase {
