@@ -150,6 +150,16 @@ bool SameFormula(std::string_view a, std::string_view b) {
          x == WithoutUpright(AsciiMath(b));
 }
 
+// "x_1" and "x1": a letter with a number as its index.
+bool SameIndexed(std::string_view gold, std::string_view answer) {
+  std::string name(TrimBlanks(gold));
+  std::erase_if(name, [](char c) { return c == '{' || c == '}'; });
+  const std::string_view plain = TrimBlanks(answer);
+  return name.size() > 2 && name.size() < 6 && Letter(name[0]) &&
+         name[1] == '_' && std::all_of(name.begin() + 2, name.end(), Digit) &&
+         name.erase(1, 1) == plain;
+}
+
 // "5:30 PM", or half past five, against "17:30" or "3:15", which may be ratios.
 bool SameClock(const Readings& time, const Readings& clock) {
   const std::string& text = time.answers[0].text;
@@ -271,6 +281,12 @@ class Grader {
     if (SameHour(answer, gold)) {
       return Undecided("the answer leaves open which half of the day it is");
     }
+    if (SameIndexed(gold.text, answer.text)) {
+      return Equal("both are the same letter with an index");
+    }
+    if (SameIndexed(answer.text, gold.text)) {
+      return Undecided("gold may be a product or a letter with an index");
+    }
     if (SameFormula(gold.text, answer.text)) {
       return Equal("both are the same formula of chemistry");
     }
@@ -310,7 +326,10 @@ class Grader {
     std::string x = ManyChoices(gold), y = ManyChoices(answer);
     if (x.empty() || x.size() != y.size()) return std::nullopt;
     const bool in_order = std::is_sorted(x.begin(), x.end());
-    const bool joined = Holds(answer, Reading::kConjunction);
+    // "A, B" lists choices; "BCDA" may be an order.
+    const bool joined =
+        Holds(answer, Reading::kConjunction) ||
+        (gold.find(',') != gold.npos && answer.find(',') != answer.npos);
     if (x == y || (in_order && joined &&
                    std::is_permutation(x.begin(), x.end(), y.begin()))) {
       return Equal(absl::StrCat("both are choices ", x));

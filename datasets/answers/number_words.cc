@@ -39,6 +39,11 @@ std::optional<int64_t> Scale(std::string_view word) {
 // "three hundred and twenty one thousand five"
 std::optional<int64_t> Whole(const Words& words) {
   if (words.empty()) return std::nullopt;
+  // "half a dozen", folded
+  if (words.size() == 2 && NumberMeant(words[0], Reading::kPart) == 2) {
+    const auto scale = Scale(words[1]);
+    return scale ? std::optional<int64_t>(*scale / 2) : std::nullopt;
+  }
   int64_t total = 0, group = 0;
   // What may still follow within a group is smaller than this.
   int64_t below = 1000, scale_below = kHighest;

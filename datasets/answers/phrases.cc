@@ -214,7 +214,8 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "opensWithAnswer",
                                               "refuses",
                                               "onlyGiven",
-                                              "baseName"};
+                                              "baseName",
+                                              "totalLabel"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

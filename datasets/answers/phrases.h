@@ -227,6 +227,7 @@ enum class Reading {
   kRefuses,          // a text with one of these gives no answer
   kOnlyGiven,        // a sentence with one of these repeats or plans
   kBaseName,         // names the base of digits
+  kTotalLabel,       // begins a last line that is the total of those above
 };
 
 struct Phrase {

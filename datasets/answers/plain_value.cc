@@ -312,6 +312,8 @@ std::optional<std::string> LastLine(std::string_view text) {
   const size_t line = text.rfind('\n');
   if (line == kNone) return std::nullopt;
   std::string_view last = TrimBlanks(text.substr(line + 1));
+  // "Ann: 5\nBob: 8\nTotal: 13"
+  last.remove_prefix(StartsWith(PlainLower(last), Reading::kTotalLabel));
   bool bold = false;
   for (const std::string_view mark : {"**", "__"}) {
     bold |= last.size() > 4 && last.starts_with(mark) && last.ends_with(mark) &&
