@@ -34,6 +34,28 @@ class GradeTest(unittest.TestCase):
             self.assertEqual(list(line), ["equal", "reason", "us"])
             self.assertGreater(line["us"], 0)
 
+    def test_what_cannot_be_read_is_an_error(self):
+        folder = os.open(tempfile.gettempdir(), os.O_RDONLY)
+        self.addCleanup(os.close, folder)
+        for command in (("grade", "--pairs", "-"),
+                        ("solve",),
+                        ("tokenize", "--model", os.path.join(
+                            os.path.dirname(os.path.dirname(os.path.dirname(
+                                os.path.abspath(__file__)))), "models", "zoo",
+                            "stories"))):
+            done = subprocess.run([PROGRAM, *command], stdin=folder,
+                                  capture_output=True, timeout=60, check=False)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(b"Is a directory", done.stderr)
+
+    def test_a_line_too_long_is_a_bad_line(self):
+        code, out, err = grade(pair("1", "1") + b"x" * (65 << 20) + b"\n" +
+                               pair("2", "2"))
+        self.assertEqual(code, 0, err)
+        self.assertEqual([line["equal"] for line in out], [True, False, True])
+        self.assertIn(":2: the line has more than 64 MB", err)
+        self.assertIn("2 of 2 pairs equal, 1 bad lines", err)
+
     def test_bad_lines_are_named_and_counted(self):
         text = (b"\xef\xbb\xbf" + pair("1", "1").replace(b"\n", b"\r\n") +
                 b"nonsense\n" + b'{"gold": "3"}\n' +

@@ -292,7 +292,7 @@ class OutputTest(ProgramTest):
                     [PROGRAM, *arguments], stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, text=True,
                     env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
-                time.sleep(8 if SLOW else 2)
+                time.sleep(20 if SLOW else 2)
                 process.send_signal(signal.SIGTERM)
                 _, err = process.communicate(timeout=300)
                 self.assertEqual(process.returncode, 130, err)

@@ -195,6 +195,17 @@ class PromptTest(ProgramTest):
         with open(out, encoding="utf-8") as handle:
             self.assertIn("a {question}", json.load(handle)["prompt"])
 
+    def test_eval_of_searches_that_all_failed_is_no_result(self):
+        """The story model lacks ChatML's tokens."""
+        problems = self.path("one.jsonl", json.dumps(
+            {"question": "What is 2+2?", "answer": "4"}) + "\n")
+        result = run("eval", "--set", problems, "--model", STORIES, "--prompt",
+                     "instruct", "--template", "chatml", "--methods",
+                     "majority", "--budget-tokens", "100")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("every search failed", result.stderr)
+        self.assertIn("no such control token", result.stderr)
+
     def test_a_prompt_that_looks_for_answers_where_lines_are_judged(self):
         self.refused(run("eval", "--set", "countdown:3", "--methods", "greedy",
                          "--prompt", self.own()), "countdown", "answer:")

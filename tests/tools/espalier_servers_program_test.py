@@ -12,15 +12,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 import unittest
-import urllib.error
-import urllib.request
 
 import espalier_readme_program_test as readme
 from espalier_generate_program_test import content
-from espalier_program_test import PROGRAM, ROOT, STORIES, run
+from espalier_program_test import PROGRAM, STORIES, run
 from made_up_model import FOR_EVER
 from scripted_server import KINDS, ScriptedServer
 from servers_case import (BY_BYTES, BY_TEXT, LLAMA, QUICK, ServersTest,
@@ -436,31 +433,7 @@ class LlamaServerTest(ServersTest):
 
     def test_greedy_texts_are_those_of_the_engine(self):
         limit = 40 if QUICK else 200
-        gguf = self.path("stories.gguf")
-        subprocess.run([sys.executable, os.path.join(ROOT, "tools",
-                                                     "write_gguf.py"),
-                        STORIES, gguf, "--type", "f32"], check=True,
-                       capture_output=True)
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
-        url = f"http://127.0.0.1:{port}"
-        with open(self.path("llama.log"), "wb") as log:
-            llama = subprocess.Popen(
-                [LLAMA, "-m", gguf, "--port", str(port), "-c", "8192", "-np",
-                 "8", "-t", "1", "--no-warmup"], stdout=log,
-                stderr=subprocess.STDOUT)
-        self.addCleanup(llama.wait)
-        self.addCleanup(llama.kill)
-        end = time.monotonic() + 60
-        while True:
-            try:
-                with urllib.request.urlopen(url + "/health", timeout=5):
-                    break
-            except (urllib.error.URLError, OSError):
-                self.assertLess(time.monotonic(), end, "llama-server is away")
-                self.assertIsNone(llama.poll(), "llama-server ended")
-                time.sleep(0.05)
+        url = self.serve_llama()
         for name, more in (("theirs.db", ("--model", url, "--tokenizer",
                                           STORIES)),
                            ("ours.db", ("--model", STORIES, "--weights",
@@ -471,17 +444,49 @@ class LlamaServerTest(ServersTest):
                        "--response-tokens", "60", "--live", "8", *more,
                        env=environment())
             self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(len(self.texts("ours.db")), limit)
-        self.assertEqual(self.texts("theirs.db"), self.texts("ours.db"))
+        ours, theirs = self.steps("ours.db"), self.steps("theirs.db")
+        self.assertEqual(len({row["name"] for row in ours}), limit)
+        self.assertEqual([(r["name"], r["text"]) for r in theirs],
+                         [(r["name"], r["text"]) for r in ours])
+        most = max(abs(one["logprob"] - other["logprob"])
+                   for one, other in zip(theirs, ours))
+        print(f"{limit} problems, {len(ours)} steps: log-probs differ by "
+              f"{most:.4f} at most")
+        self.assertLess(most, 1e-2)
 
-    def texts(self, name):
+    def steps(self, name):
         done = run("db", "sql", self.path(name),
-                   "SELECT p.name, s.answer, group_concat(n.text, '') FROM "
-                   "searches s JOIN problems p USING(problem_id) JOIN "
-                   "tree_nodes(s.search_id) n GROUP BY s.search_id "
-                   "ORDER BY p.name", "--json")
+                   "SELECT p.name, n.text, n.logprob FROM searches s JOIN "
+                   "problems p USING(problem_id) JOIN tree_nodes(s.search_id) "
+                   "n ORDER BY p.name, n.node", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_every_method_runs_and_replays(self):
+        """With rewards by the same server. Those that read hidden states are
+        refused by name."""
+        url = self.serve_llama()
+        form = self.path("mark.textproto", BY_TEXT)
+        methods = json.loads(run("methods", "--json", "-").stdout)["methods"]
+        refused, searched = [], []
+        for method in methods:
+            name = method["name"]
+            with self.subTest(name):
+                done = self.generate(
+                    f"{name}.db", url, "--reward-model", url,
+                    "--reward-tokenizer", STORIES, "--reward-format", form,
+                    "--live", "8", search=name, limit=1)
+                if done.returncode != 0 and "hidden" in done.stderr:
+                    refused.append(name)
+                    continue
+                self.assertEqual(done.returncode, 0, done.stderr)
+                again = run("replay", self.path(f"{name}.db"))
+                self.assertEqual(again.returncode, 0, again.stderr)
+                self.assertIn("1 identical", again.stdout)
+                searched.append(name)
+        print(f"{len(searched)} methods searched and replayed; refused:",
+              *refused)
+        self.assertGreater(len(searched), 30)
 
 
 if __name__ == "__main__":

@@ -6,17 +6,12 @@ llama-server, without which its test is skipped."""
 
 import http.server
 import json
-import os
-import socket
-import subprocess
-import sys
 import threading
-import time
 import unittest
 import urllib.error
 import urllib.request
 
-from espalier_program_test import ROOT, STORIES, run
+from espalier_program_test import STORIES, run
 from made_up_model import FOR_EVER
 from servers_case import BY_TEXT, LLAMA, MODEL, ServersTest, environment
 
@@ -291,34 +286,8 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 @unittest.skipUnless(LLAMA, "ESPALIER_LLAMA_SERVER names no llama-server")
 class LlamaServerTest(ServersTest):
 
-    def llama_server(self):
-        gguf = self.path("stories.gguf")
-        subprocess.run([sys.executable,
-                        os.path.join(ROOT, "tools", "write_gguf.py"), STORIES,
-                        gguf, "--type", "f32"], check=True,
-                       capture_output=True)
-        with socket.socket() as one:
-            one.bind(("127.0.0.1", 0))
-            port = one.getsockname()[1]
-        with open(self.path("llama.log"), "wb") as log:
-            llama = subprocess.Popen(
-                [LLAMA, "-m", gguf, "--port", str(port), "-c", "8192", "-np",
-                 "8", "-t", "1", "--no-warmup"], stdout=log,
-                stderr=subprocess.STDOUT)
-        self.addCleanup(llama.wait)
-        self.addCleanup(llama.kill)
-        url = f"http://127.0.0.1:{port}"
-        end = time.monotonic() + 60
-        while True:
-            try:
-                with urllib.request.urlopen(url + "/health", timeout=5):
-                    return url
-            except (urllib.error.URLError, OSError):
-                self.assertLess(time.monotonic(), end, "llama-server is away")
-                time.sleep(0.05)
-
     def test_texts_are_as_good_as_ids(self):
-        url = self.llama_server()
+        url = self.serve_llama()
         handler = type("Here", (Proxy,), {"target": url})
         proxy = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self.addCleanup(proxy.server_close)

@@ -2,9 +2,15 @@
 
 import json
 import os
+import socket
 import sqlite3
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
 
-from espalier_program_test import STORIES, ZOO, ProgramTest, run
+from espalier_program_test import ROOT, STORIES, ZOO, ProgramTest, run
 from made_up_model import MadeUpModel
 from scripted_server import ScriptedServer
 
@@ -44,6 +50,34 @@ class ServersTest(ProgramTest):
         server = ScriptedServer(kind, STORIES, **options)
         self.addCleanup(server.close)
         return server
+
+    def serve_llama(self):
+        """The URL of a llama-server of the story model, in fp32."""
+        gguf = self.path("stories.gguf")
+        subprocess.run([sys.executable,
+                        os.path.join(ROOT, "tools", "write_gguf.py"), STORIES,
+                        gguf, "--type", "f32"], check=True,
+                       capture_output=True)
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            port = one.getsockname()[1]
+        with open(self.path("llama.log"), "wb") as log:
+            llama = subprocess.Popen(
+                [LLAMA, "-m", gguf, "--port", str(port), "-c", "8192", "-np",
+                 "8", "-t", "1", "--no-warmup"], stdout=log,
+                stderr=subprocess.STDOUT)
+        self.addCleanup(llama.wait)
+        self.addCleanup(llama.kill)
+        url = f"http://127.0.0.1:{port}"
+        end = time.monotonic() + 60
+        while True:
+            try:
+                with urllib.request.urlopen(url + "/health", timeout=5):
+                    return url
+            except (urllib.error.URLError, OSError):
+                self.assertLess(time.monotonic(), end, "llama-server is away")
+                self.assertIsNone(llama.poll(), "llama-server ended")
+                time.sleep(0.05)
 
     def ask(self, command, model, *more, limit=4, **variables):
         if isinstance(model, ScriptedServer):

@@ -311,6 +311,14 @@ absl::Status RunEval(EvalFlags& flags) {
     return absl::CancelledError(
         "stopped; the figures above cover what was done until then");
   }
+  for (const ResultRow& row : rows) {
+    if (row.errors.empty() || row.errors.size() < row.ids.size()) continue;
+    return absl::FailedPreconditionError(
+        absl::StrCat(row.method,
+                     ": every search failed, so its accuracy says "
+                     "nothing; the first because ",
+                     row.errors.front()));
+  }
   return absl::OkStatus();
 }
 

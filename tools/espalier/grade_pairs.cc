@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/interrupt.h"
 #include "base/json_text.h"
 #include "base/parse_json.h"
@@ -86,19 +87,42 @@ absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
   return GradeAgainstAny(accepted, answer, policy);
 }
 
+constexpr size_t kMostBytes = size_t{64} << 20;  // of a line
+
+// The next line without its end; of one above kMostBytes `cut` is set and the
+// rest skipped. False at the end, after an error and after a stop.
+bool ReadLine(std::istream& in, std::string& line, bool& cut) {
+  line.clear();
+  cut = false;
+  char c = 0;
+  for (size_t read = 0; in.get(c); ++read) {
+    if (c == '\n') return true;
+    if (line.size() < kMostBytes) {
+      line += c;
+    } else {
+      cut = true;
+    }
+    if (read % kMostBytes == kMostBytes - 1 && StopRequested()) return false;
+  }
+  return !line.empty();
+}
+
 absl::Status GradeStream(std::istream& in, const std::string& name,
                          const PairFlags& flags) {
   Progress progress("grade " + Printable(name), 0, "pairs");
   const Clock& clock = Clock::Real();
   std::string line;
   int64_t number = 0, graded = 0, equal = 0, bad = 0;
-  while (!StopRequested() && std::getline(in, line)) {
+  bool cut = false;
+  while (!StopRequested() && ReadLine(in, line, cut)) {
     ++number;
     if (!line.empty() && line.back() == '\r') line.pop_back();
     if (number == 1 && line.starts_with("\xef\xbb\xbf")) line.erase(0, 3);
     if (line.find_first_not_of(" \t") == std::string::npos) continue;
     const double start = clock.Seconds();
-    const absl::StatusOr<GradeVerdict> verdict = GradeLine(line, flags.policy);
+    const absl::StatusOr<GradeVerdict> verdict =
+        cut ? absl::InvalidArgumentError("the line has more than 64 MB")
+            : GradeLine(line, flags.policy);
     const double us = (clock.Seconds() - start) * 1e6;
     nlohmann::ordered_json out;
     if (verdict.ok()) {
@@ -128,6 +152,9 @@ absl::Status GradeStream(std::istream& in, const std::string& name,
     progress.Add(1);
   }
   progress.Finish();
+  if (in.bad() || (&in == &std::cin && std::ferror(stdin) != 0)) {
+    return FileError("read", absl::StrCat(name, " after line ", number), errno);
+  }
   if (std::fflush(stdout) != 0) {
     return absl::UnavailableError("standard output cannot be written");
   }

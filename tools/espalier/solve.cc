@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
-#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -40,6 +38,7 @@
 #include "tools/espalier/response_tokens.h"
 #include "tools/espalier/set_flags.h"
 #include "tools/espalier/show_tree.h"
+#include "tools/espalier/text_input.h"
 
 namespace espalier {
 namespace {
@@ -132,8 +131,7 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
     return UsageError(absl::InvalidArgumentError(
         "no question; give one in quotes, or --file F, or on standard input"));
   }
-  const std::string text((std::istreambuf_iterator<char>(std::cin)),
-                         std::istreambuf_iterator<char>());
+  ESP_ASSIGN_OR_RETURN(const std::string text, ReadStandardInput());
   return ParseQuestions(text, "standard input", /*whole=*/!flags.lines);
 }
 

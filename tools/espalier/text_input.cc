@@ -2,8 +2,9 @@
 
 #include <unistd.h>
 
-#include <iostream>
-#include <iterator>
+#include <array>
+#include <cerrno>
+#include <cstdio>
 
 #include "base/files.h"
 #include "tools/espalier/command.h"
@@ -22,8 +23,25 @@ absl::StatusOr<std::string> ReadTextInput(
     return UsageError(absl::InvalidArgumentError(
         "no text; give it by --text, --file F, or on standard input"));
   }
-  return std::string((std::istreambuf_iterator<char>(std::cin)),
-                     std::istreambuf_iterator<char>());
+  return ReadStandardInput();
+}
+
+absl::StatusOr<std::string> ReadStandardInput() {
+  constexpr size_t kMost = size_t{1} << 30;
+  std::string text;
+  std::array<char, 65536> piece;
+  size_t read;
+  while ((read = std::fread(piece.data(), 1, piece.size(), stdin)) > 0) {
+    text.append(piece.data(), read);
+    if (text.size() > kMost) {
+      return absl::InvalidArgumentError(
+          "standard input: more than 1 GiB of text");
+    }
+  }
+  if (std::ferror(stdin) != 0) {
+    return FileError("read", "standard input", errno);
+  }
+  return text;
 }
 
 }  // namespace espalier

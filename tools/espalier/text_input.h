@@ -15,6 +15,9 @@ namespace espalier {
 absl::StatusOr<std::string> ReadTextInput(
     const std::optional<std::string>& text, const std::string& file);
 
+// All of standard input, at most 1 GiB. Errors if it cannot be read.
+absl::StatusOr<std::string> ReadStandardInput();
+
 }  // namespace espalier
 
 #endif  // ESPALIER_TOOLS_ESPALIER_TEXT_INPUT_H_

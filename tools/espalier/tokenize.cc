@@ -2,8 +2,6 @@
 // tokenizer.
 #include <cstdio>
 #include <filesystem>
-#include <iostream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -19,6 +17,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/espalier/command.h"
 #include "tools/espalier/output_file.h"
+#include "tools/espalier/text_input.h"
 
 namespace espalier {
 namespace {
@@ -92,7 +91,7 @@ absl::Status RunTokenize(const TokenizeFlags& flags) {
                      ForeignName(flags.model, Wanted::kModel)));
   }
   ESP_ASSIGN_OR_RETURN(const auto tokenizer, Tokenizer::Load(flags.model));
-  std::string input{std::istreambuf_iterator<char>(std::cin), {}};
+  ESP_ASSIGN_OR_RETURN(const std::string input, ReadStandardInput());
   std::string output;
   if (flags.decode) {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
