@@ -168,7 +168,7 @@ class KillTest(QueueCase):
         self.addCleanup(lambda: [w.kill() for w in workers])
         wait_for(lambda: any(self.status_or_none()))
         for kill in range(kills):
-            time.sleep(chance.uniform(0, 0.4))
+            time.sleep(chance.uniform(0, 4 if SLOW else 0.4))
             if kill in (kills // 3, 2 * kills // 3):
                 self.server.kill()
                 time.sleep(chance.uniform(0, 1))
@@ -188,7 +188,8 @@ class KillTest(QueueCase):
         self.assertEqual(self.pulled(), expected)
         (status,) = self.status()
         self.assertEqual(status["done"], int(problems))
-        self.assertGreater(status["continued"], 0)
+        if not SLOW:  # a sanitizer's worker may be killed before it begins
+            self.assertGreater(status["continued"], 0)
         # Of claims beyond the first of each search, some continued inside.
         print("claims %s, continued %d" % (
             self.sql("SELECT sum(claims) FROM espalier.searches")[0][0],
@@ -213,7 +214,7 @@ class KillTest(QueueCase):
         self.skipTest("no transaction was met")
 
     def test_a_worker_stopped_within_a_transaction(self):
-        problems = "40" if SLOW else "100"
+        problems = "12" if SLOW else "100"
         options = (*LONG, "--limit", problems, "--lease", "1")
         first = start(self.url, *options)
         self.addCleanup(first.kill)
