@@ -31,7 +31,7 @@ json IdList(absl::Span<const int32_t> ids) {
 
 // Servers of before September 2025 have no cache_n and tell what they ran.
 // tokens_cached is another thing: all that the slot holds after the call.
-void ReadUsage(const json& reply, int64_t& prompt, int64_t& cached) {
+void ReadCounts(const json& reply, int64_t& prompt, int64_t& cached) {
   prompt = CountField(reply, "tokens_evaluated");
   const json& timings = Field(reply, "timings");
   cached = CountField(timings, "cache_n");
@@ -93,7 +93,7 @@ class LlamaServerDialect : public Dialect {
       const std::string& body, const GenerationCall&) const override {
     ESP_ASSIGN_OR_RETURN(const json reply, ParseJsonObject(body, "the reply"));
     GenerationReply out;
-    ReadUsage(reply, out.prompt_tokens, out.cached_tokens);
+    ReadCounts(reply, out.prompt_tokens, out.cached_tokens);
     RemoteSample& sample = out.samples.emplace_back();
     ESP_ASSIGN_OR_RETURN(sample.tokens, TokensField(reply, "tokens"));
     const std::string stop = TextField(reply, "stop_type");
@@ -142,7 +142,7 @@ class LlamaServerDialect : public Dialect {
                                        const ScoreCall& call) const override {
     ESP_ASSIGN_OR_RETURN(const json reply, ParseJsonObject(body, "the reply"));
     GivenReply out;
-    ReadUsage(reply, out.prompt_tokens, out.cached_tokens);
+    ReadCounts(reply, out.prompt_tokens, out.cached_tokens);
     const int32_t wanted = call.text.back();
     out.logprobs = {std::numeric_limits<float>::quiet_NaN()};
     out.greedy = {false};

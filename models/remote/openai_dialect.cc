@@ -140,28 +140,12 @@ class OpenAiDialect : public Dialect {
       const std::string& body, const GenerationCall& call) const override {
     ESP_ASSIGN_OR_RETURN(const json reply, ParseJsonObject(body, "the reply"));
     GenerationReply out;
-    const json& usage = Field(reply, "usage");
-    out.prompt_tokens = CountField(usage, "prompt_tokens");
-    out.cached_tokens =
-        CountField(Field(usage, "prompt_tokens_details"), "cached_tokens");
-    ESP_ASSIGN_OR_RETURN(const json* choices, ListField(reply, "choices"));
-    if (choices->size() != static_cast<size_t>(call.n)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the server's reply, field choices: expected ", call.n,
-                       ", found ", choices->size()));
-    }
-    out.samples.resize(choices->size());
-    std::vector<bool> seen(choices->size());
-    for (const json& choice : *choices) {
-      const auto index = static_cast<size_t>(CountField(choice, "index"));
-      if (index >= seen.size() || seen[index]) {
-        return absl::InvalidArgumentError(
-            "the server's reply, field index: choices are not numbered from 0, "
-            "each once");
-      }
-      seen[index] = true;
-      ESP_ASSIGN_OR_RETURN(out.samples[index],
-                           ReadChoice(choice, facts_.logprobs));
+    ReadUsage(reply, out.prompt_tokens, out.cached_tokens);
+    ESP_ASSIGN_OR_RETURN(const std::vector<const json*> choices,
+                         ChoicesByIndex(reply, call.n));
+    for (const json* choice : choices) {
+      ESP_ASSIGN_OR_RETURN(out.samples.emplace_back(),
+                           ReadChoice(*choice, facts_.logprobs));
     }
     return out;
   }

@@ -100,4 +100,31 @@ std::string TextField(const json& object, std::string_view name) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
+void ReadUsage(const json& reply, int64_t& prompt, int64_t& cached) {
+  const json& usage = Field(reply, "usage");
+  prompt = CountField(usage, "prompt_tokens");
+  cached = CountField(Field(usage, "prompt_tokens_details"), "cached_tokens");
+}
+
+absl::StatusOr<std::vector<const json*>> ChoicesByIndex(const json& reply,
+                                                        int n) {
+  ESP_ASSIGN_OR_RETURN(const json* choices, ListField(reply, "choices"));
+  if (choices->size() != static_cast<size_t>(n)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the server's reply, field choices: expected ", n,
+                     ", found ", choices->size()));
+  }
+  std::vector<const json*> out(choices->size());
+  for (const json& choice : *choices) {
+    const auto index = static_cast<size_t>(CountField(choice, "index"));
+    if (index >= out.size() || out[index] != nullptr) {
+      return absl::InvalidArgumentError(
+          "the server's reply, field index: choices are not numbered from 0, "
+          "each once");
+    }
+    out[index] = &choice;
+  }
+  return out;
+}
+
 }  // namespace espalier

@@ -45,6 +45,13 @@ int64_t CountField(const nlohmann::json& object, std::string_view name);
 // "" where absent or not a text.
 std::string TextField(const nlohmann::json& object, std::string_view name);
 
+// What OpenAI's completions, vLLM's among them, have in common. The tokens of
+// the prompt and those of them that were cached, as `usage` tells:
+void ReadUsage(const nlohmann::json& reply, int64_t& prompt, int64_t& cached);
+// The n `choices` by their `index`; each must be there once.
+absl::StatusOr<std::vector<const nlohmann::json*>> ChoicesByIndex(
+    const nlohmann::json& reply, int n);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_MODELS_REMOTE_REPLY_FIELDS_H_

@@ -23,12 +23,6 @@ using nlohmann::json;
 constexpr int kMostSamples = 64;
 constexpr int kCertain = 100;  // the largest bias that the server takes
 
-void ReadUsage(const json& reply, int64_t& prompt, int64_t& cached) {
-  const json& usage = Field(reply, "usage");
-  prompt = CountField(usage, "prompt_tokens");
-  cached = CountField(Field(usage, "prompt_tokens_details"), "cached_tokens");
-}
-
 // Most likely first, ties by lower id. The sampled token stands beside the most
 // likely ones.
 void SortTop(std::vector<TokenLogprob>& top, int most) {
@@ -142,23 +136,11 @@ class VllmDialect : public Dialect {
         ParseJsonObject(WithoutLists(body, Unread(body, call)), "the reply"));
     GenerationReply out;
     ReadUsage(reply, out.prompt_tokens, out.cached_tokens);
-    ESP_ASSIGN_OR_RETURN(const json* choices, ListField(reply, "choices"));
-    if (choices->size() != static_cast<size_t>(call.n)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("the server's reply, field choices: expected ", call.n,
-                       ", found ", choices->size()));
-    }
-    out.samples.resize(choices->size());
-    std::vector<bool> seen(choices->size());
-    for (const json& choice : *choices) {
-      const auto index = static_cast<size_t>(CountField(choice, "index"));
-      if (index >= seen.size() || seen[index]) {
-        return absl::InvalidArgumentError(
-            "the server's reply, field index: choices are not numbered from 0, "
-            "each once");
-      }
-      seen[index] = true;
-      ESP_ASSIGN_OR_RETURN(out.samples[index], ReadChoice(choice, call.top));
+    ESP_ASSIGN_OR_RETURN(const std::vector<const json*> choices,
+                         ChoicesByIndex(reply, call.n));
+    for (const json* choice : choices) {
+      ESP_ASSIGN_OR_RETURN(out.samples.emplace_back(),
+                           ReadChoice(*choice, call.top));
     }
     return out;
   }
