@@ -229,6 +229,20 @@ class KillTest(QueueCase):
         self.assertEqual(self.pulled(),
                          self.single(*LONG, "--limit", problems))
 
+    def test_a_late_worker_cannot_write_to_what_it_lost(self):
+        worker = start(self.url, *LONG, "--limit", "6", "--lease", "1")
+        self.addCleanup(worker.kill)
+        wait_for(lambda: any(self.status_or_none()) and self.responses() > 20)
+        worker.send_signal(signal.SIGSTOP)
+        self.sql("UPDATE espalier.searches SET state='done', answer='theirs', "
+                 "claim=nextval('espalier.claims') WHERE state='running'")
+        theirs = "SELECT count(*) FROM espalier.searches WHERE answer='theirs'"
+        kept = self.sql(theirs)
+        self.assertGreater(int(kept[0][0]), 0)
+        worker.send_signal(signal.SIGCONT)
+        self.assert_ended(worker)
+        self.assertEqual(self.sql(theirs), kept)
+
     def test_a_server_that_answers_nothing(self):
         """Its processes are stopped: connections stay, answers do not come."""
         worker = start(self.url, *LONG, "--limit", "30")
