@@ -10,7 +10,9 @@
 // Sources: vLLM's vllm/entrypoints/openai/completion/protocol.py; SGLang's
 // python/sglang/srt/managers/io_struct.py (/generate); llama.cpp's
 // tools/server/README.md (/completion); OpenAI's API reference
-// (/v1/completions).
+// (/v1/completions). Weight versions: vLLM's docs/training/async_rl.md and
+// docs/serving/online_serving/token_in_token_out.md, SGLang's
+// python/sglang/srt/utils/weight_versions.py.
 //
 // Immutable: thread-safe.
 #ifndef ESPALIER_MODELS_REMOTE_DIALECT_H_
@@ -120,7 +122,9 @@ struct GenerationReply {
   std::vector<RemoteSample> samples;
   int64_t prompt_tokens = 0;  // 0 if not told
   int64_t cached_tokens = 0;  // of them, not computed; 0 if not told
-  std::string weights = {};   // as ServerFacts::weights; "" if not told
+  // Those that drew its tokens, as ServerFacts::weights, in the order in which
+  // they did, each once; empty: not told.
+  std::vector<std::string> weights = {};
 };
 
 // Of given tokens.

@@ -14,6 +14,9 @@
 namespace espalier {
 namespace {
 
+// Texts per call for choices: a call that fails is asked again as a whole.
+constexpr size_t kMostTexts = 64;
+
 std::string Offer(const ServerFacts& facts, const PooledWay& way) {
   return absl::StrCat(facts.model, " (", facts.weights, ") at ", way.Name(),
                       way.off.empty() ? "" : absl::StrCat(" with ", way.off),
@@ -63,8 +66,10 @@ PooledBackend::PooledBackend(const RemoteModel& model,
       options_(options),
       facts_(std::move(facts)),
       way_(std::move(way)),
+      // An endpoint for choices leaves room for a token.
       capabilities_(
-          {.context_length = facts_.context_length, .outputs = head_.labels}),
+          {.context_length = facts_.context_length - (way_.choices ? 1 : 0),
+           .outputs = head_.labels}),
       pool_(model.servers, options.http, options.calls) {}
 
 SeqId PooledBackend::Extend(SeqId parent, absl::Span<const int32_t> tokens) {
@@ -134,30 +139,95 @@ void PooledBackend::Submit(Request request) {
   job.rows.resize(score->sequences.size());
   const auto affinity =
       static_cast<uint64_t>(tree_.Root(score->sequences.front()));
-  for (const std::shared_ptr<Asked>& asked : Texts(*score)) {
-    const uint64_t id = next_call_++;
-    in_flight_[id] = {.job = request.id, .asked = asked};
-    ++job.open;
-    DialectCall call = MakePooledCall(facts_, way_, asked->text);
-    pool_.Start(
-        {.id = id,
-         .affinity = affinity,
-         .path = std::move(call.path),
-         .body = std::move(call.body),
-         .read = [this, asked](const std::string& body) {
-           // Asked again after a reply that could not be read.
-           asked->rows.clear();
-           ESP_ASSIGN_OR_RETURN(const PooledReply reply,
-                                ReadPooledReply(body, way_, head_.labels));
-           for (const size_t end : asked->ends) {
-             ESP_ASSIGN_OR_RETURN(
-                 asked->rows.emplace_back(),
-                 PooledLogits(reply, way_, head_, asked->text, end));
-           }
-           const auto length = static_cast<int64_t>(asked->text.size());
-           asked->computed = std::max<int64_t>(0, length - reply.cached_tokens);
-           return absl::OkStatus();
-         }});
+  std::vector<std::shared_ptr<Asked>> texts = Texts(*score);
+  if (!way_.choices) {
+    for (std::shared_ptr<Asked>& asked : texts) {
+      Ask(request.id, affinity, std::move(asked));
+    }
+    return;
+  }
+  for (std::vector<float>& row : job.rows) {
+    row.resize(static_cast<size_t>(head_.labels));
+  }
+  for (size_t begin = 0; begin < texts.size(); begin += kMostTexts) {
+    AskedChoices some;
+    for (size_t i = begin; i < std::min(begin + kMostTexts, texts.size());
+         ++i) {
+      some.texts.push_back(std::move(texts[i]->text));
+      some.sequences.push_back(std::move(texts[i]->sequences));
+    }
+    const int calls =
+        ChoiceCalls(facts_.kind, head_.choices.size(), head_.among);
+    for (some.number = 0; some.number < calls; ++some.number) {
+      AskChoices(request.id, affinity, std::make_shared<AskedChoices>(some));
+    }
+  }
+}
+
+void PooledBackend::Ask(RequestId job, uint64_t affinity,
+                        std::shared_ptr<Asked> asked) {
+  Send(job, affinity, MakePooledCall(facts_, way_, asked->text),
+       {.asked = asked}, [this, asked](const std::string& body) {
+         // Asked again after a reply that could not be read.
+         asked->rows.clear();
+         ESP_ASSIGN_OR_RETURN(const PooledReply reply,
+                              ReadPooledReply(body, way_, head_.labels));
+         for (const size_t end : asked->ends) {
+           ESP_ASSIGN_OR_RETURN(
+               asked->rows.emplace_back(),
+               PooledLogits(reply, way_, head_, asked->text, end));
+         }
+         const auto length = static_cast<int64_t>(asked->text.size());
+         asked->computed = std::max<int64_t>(0, length - reply.cached_tokens);
+         return absl::OkStatus();
+       });
+}
+
+void PooledBackend::AskChoices(RequestId job, uint64_t affinity,
+                               std::shared_ptr<AskedChoices> asked) {
+  const ChoiceCall call = {.texts = asked->texts,
+                           .shared = SharedLength(asked->texts),
+                           .choices = head_.choices,
+                           .among = head_.among,
+                           .number = asked->number};
+  Send(job, affinity, MakeChoiceCall(facts_, call), {.choices = asked},
+       [this, asked, call](const std::string& body) {
+         ESP_ASSIGN_OR_RETURN(asked->reply,
+                              ReadChoiceReply(body, facts_.kind, call));
+         return absl::OkStatus();
+       });
+}
+
+void PooledBackend::Send(RequestId job, uint64_t affinity, DialectCall call,
+                         Question question,
+                         std::function<absl::Status(const std::string&)> read) {
+  ++jobs_[job].open;
+  pool_.Start({.id = in_flight_.Add(job, std::move(question)),
+               .affinity = affinity,
+               .path = std::move(call.path),
+               .body = std::move(call.body),
+               .read = std::move(read)});
+}
+
+void PooledBackend::Take(Job& job, Question& question) {
+  if (question.asked != nullptr) {
+    Asked& asked = *question.asked;
+    stats_.tokens_computed += asked.computed;
+    for (size_t i = 0; i < asked.sequences.size(); ++i) {
+      job.rows[asked.sequences[i]] = std::move(asked.rows[i]);
+    }
+    return;
+  }
+  const AskedChoices& asked = *question.choices;
+  for (size_t t = 0; t < asked.texts.size(); ++t) {
+    // The server does not tell what it had cached.
+    stats_.tokens_computed += static_cast<int64_t>(asked.texts[t].size());
+    const std::vector<float>& told = asked.reply.logprobs[t];
+    for (const size_t sequence : asked.sequences[t]) {
+      std::copy(told.begin(), told.end(),
+                job.rows[sequence].begin() +
+                    static_cast<ptrdiff_t>(asked.reply.first));
+    }
   }
 }
 
@@ -170,27 +240,23 @@ bool PooledBackend::Step(std::vector<Completion>& done) {
   if (jobs_.empty()) return worked;
   const double wait = done.empty() ? options_.step_seconds : 0;
   for (const CallPool::Ended& ended : pool_.Take(wait)) {
-    const auto call = in_flight_.extract(ended.id);
-    if (call.empty()) continue;
-    const auto found = jobs_.find(call.mapped().job);
+    auto call = in_flight_.Take(ended.id);
+    if (!call) continue;
+    const auto found = jobs_.find(call->request);
     ESP_CHECK(found != jobs_.end());
     Job& job = found->second;
     --job.open;
     ++stats_.steps;
     job.status.Update(ended.status);
     if (job.status.ok()) {
-      Asked& asked = *call.mapped().asked;
-      stats_.tokens_computed += asked.computed;
-      for (size_t i = 0; i < asked.sequences.size(); ++i) {
-        job.rows[asked.sequences[i]] = std::move(asked.rows[i]);
-      }
+      Take(job, call->what);
       if (job.open > 0) continue;
     }
     Completion& completion =
         done.emplace_back(Completion{.id = found->first, .status = job.status});
     if (job.status.ok()) completion.rows = std::move(job.rows);
     // After an error nobody waits for the others.
-    if (job.open > 0) CancelCalls(found->first);
+    if (job.open > 0) in_flight_.Cancel(found->first, pool_);
     jobs_.erase(found);
   }
   return worked;
@@ -198,18 +264,7 @@ bool PooledBackend::Step(std::vector<Completion>& done) {
 
 void PooledBackend::Cancel(RequestId id) {
   std::erase_if(finished_, [id](const Completion& c) { return c.id == id; });
-  if (jobs_.erase(id) > 0) CancelCalls(id);
-}
-
-void PooledBackend::CancelCalls(RequestId job) {
-  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
-    if (it->second.job == job) {
-      pool_.Cancel(it->first);
-      in_flight_.erase(it++);
-    } else {
-      ++it;
-    }
-  }
+  if (jobs_.erase(id) > 0) in_flight_.Cancel(id, pool_);
 }
 
 }  // namespace espalier

@@ -7,7 +7,8 @@
 // The whole text of each sequence is sent. Where the server answers with rows
 // per tag or token, sequences of one request that are prefixes of another are
 // read from that one's reply: a path of ten steps that is scored at once is one
-// call.
+// call. An endpoint for the probabilities of tokens (choice_scores.h) takes the
+// texts of all sequences in one call, each by itself.
 //
 // Calls are tried again and move to other servers as RemoteBackend's do, and
 // `stats` are counted as there.
@@ -17,15 +18,18 @@
 #define ESPALIER_MODELS_REMOTE_POOLED_BACKEND_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "models/backend/backend.h"
 #include "models/backend/sequence_tree.h"
 #include "models/remote/call_pool.h"
+#include "models/remote/choice_scores.h"
+#include "models/remote/in_flight.h"
 #include "models/remote/pooled_scores.h"
 #include "models/remote/remote_backend.h"
 #include "models/tokenizer/tokenizer.h"
@@ -61,14 +65,22 @@ class PooledBackend : public Backend {
     std::vector<std::vector<float>> rows;
     int64_t computed = 0;  // tokens
   };
+  // Texts whose choices are asked for at once.
+  struct AskedChoices {
+    std::vector<std::vector<int32_t>> texts;
+    std::vector<std::vector<size_t>> sequences;  // of each text
+    int number = 0;                              // ChoiceCall's
+    ChoiceReply reply;
+  };
   struct Job {
     int open = 0;  // calls that have not ended
     absl::Status status;
     std::vector<std::vector<float>> rows;  // by sequence
   };
-  struct InFlight {
-    RequestId job = 0;
+  // Exactly one of them.
+  struct Question {
     std::shared_ptr<Asked> asked;
+    std::shared_ptr<AskedChoices> choices;
   };
 
   PooledBackend(const RemoteModel& model, const Tokenizer& tokenizer,
@@ -78,7 +90,14 @@ class PooledBackend : public Backend {
   absl::Status Check(const Request& request) const;
   // The texts to send for the request's sequences.
   std::vector<std::shared_ptr<Asked>> Texts(const ScoreRequest& request) const;
-  void CancelCalls(RequestId job);
+  void Ask(RequestId job, uint64_t affinity, std::shared_ptr<Asked> asked);
+  void AskChoices(RequestId job, uint64_t affinity,
+                  std::shared_ptr<AskedChoices> asked);
+  void Send(RequestId job, uint64_t affinity, DialectCall call,
+            Question question,
+            std::function<absl::Status(const std::string&)> read);
+  // Takes what a call returned.
+  void Take(Job& job, Question& question);
 
   const Tokenizer& tokenizer_;
   const PooledHead head_;
@@ -89,8 +108,7 @@ class PooledBackend : public Backend {
   BackendStats stats_;
   SequenceTree tree_;
   std::map<RequestId, Job> jobs_;
-  absl::flat_hash_map<uint64_t, InFlight> in_flight_;
-  uint64_t next_call_ = 1;
+  InFlight<Question> in_flight_;
   std::vector<Completion> finished_;  // without a call
   CallPool pool_;                     // last: its threads end first
 };

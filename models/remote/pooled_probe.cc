@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/strings/strip.h"
 #include "base/status_macros.h"
 #include "models/remote/call_pool.h"
+#include "models/remote/choice_scores.h"
 
 namespace espalier {
 namespace {
@@ -48,39 +50,115 @@ class PooledProbe {
         pool_({endpoint}, http, {.attempts = 3, .longest_retry_after = 10}) {}
 
   absl::StatusOr<PooledWay> Run() {
+    if (!head_.choices.empty()) return RunChoices();
     if (facts_.kind == ServerKind::kLlamaServer) {
       return Refuse(
           "llama-server's /rerank lays texts out in its own way, and its "
           "/embedding scales what it pools");
     }
-    std::vector<std::string> answers;
     for (PooledWay& way : Candidates(facts_, head_)) {
-      auto replies = Ask(way);
-      absl::Status status = replies.status();
-      if (status.ok()) {
-        const auto rows = RowsOf(*replies, head_.samples, head_);
-        if (rows.ok()) {
-          way.rows = *rows;
-          return WithLogits(std::move(way), *replies);
-        }
-        status = rows.status();
-      }
-      if (absl::IsUnauthenticated(status)) return status;
-      answers.push_back(
-          absl::StrCat(way.Name(), ": ", Short(way, status.message())));
+      ESP_ASSIGN_OR_RETURN(const auto replies, Try(way));
+      if (replies) return WithLogits(std::move(way), *replies);
     }
-    return Refuse(absl::StrJoin(answers, "; "));
+    return Refuse(absl::StrJoin(answers_, "; "));
   }
 
  private:
-  // The replies to all samples.
-  absl::StatusOr<std::vector<PooledReply>> Ask(const PooledWay& way) {
-    std::vector<std::string> bodies(head_.samples.size());
-    for (size_t i = 0; i < bodies.size(); ++i) {
-      DialectCall call = MakePooledCall(facts_, way, head_.samples[i]);
+  using Replies = std::vector<PooledReply>;
+
+  // Tokens instead of a head.
+  absl::StatusOr<PooledWay> RunChoices() {
+    if (!head_.completions.empty()) answers_.push_back(head_.completions);
+    const std::string path = ChoicePath(facts_.kind);
+    if (!path.empty()) {
+      const absl::Status status = TryChoices();
+      if (status.ok()) {
+        return PooledWay{.path = path, .choices = true, .probabilities = true};
+      }
+      ESP_RETURN_IF_ERROR(Note(path, path, status));
+    }
+    if (facts_.kind == ServerKind::kVllm && head_.among) {
+      return RunChoicesPooled();
+    }
+    return Refuse(absl::StrJoin(answers_, "; "));
+  }
+
+  absl::StatusOr<PooledWay> RunChoicesPooled() {
+    PooledWay last{.path = "/pooling", .task = "classify"};
+    ESP_ASSIGN_OR_RETURN(auto whole, Try(last));
+    if (!whole) {
+      last = {.path = "/classify"};
+      ESP_ASSIGN_OR_RETURN(whole, Try(last));
+    }
+    PooledWay tokens{.path = "/pooling", .task = "token_classify"};
+    ESP_ASSIGN_OR_RETURN(const auto each, Try(tokens));
+    // A user's word that the rows are the tokens'.
+    if (each &&
+        (head_.probabilities || (whole && Agree(tokens, *each, *whole)))) {
+      return WithLogits(std::move(tokens), *each);
+    }
+    if (whole) return WithLogits(std::move(last), *whole);
+    if (each) {
+      answers_.push_back(absl::StrCat(
+          tokens.Name(),
+          ": gives as many numbers, of which nothing tells that they are the "
+          "tokens' (with returned_token_ids vLLM gives parts of the hidden "
+          "state); if they are, say what they are by --reward-format ",
+          head_.format, ":outputs=logits or :outputs=probabilities"));
+    }
+    return Refuse(absl::StrJoin(answers_, "; "));
+  }
+
+  // True if rows of `way` at the ends of the samples are those of `whole`.
+  bool Agree(const PooledWay& way, const Replies& replies,
+             const Replies& whole) const {
+    for (size_t i = 0; i < replies.size(); ++i) {
+      const std::vector<int32_t>& text = head_.samples[i];
+      const auto row = PooledLogits(replies[i], way, head_, text, text.size());
+      if (!row.ok()) return false;
+      for (size_t k = 0; k < row->size(); ++k) {
+        const double other = whole[i].rows.back()[k];
+        if (std::abs(static_cast<double>((*row)[k]) - other) > kRounding) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // The replies at `way`, whose `rows` are set; nothing, and a line in
+  // `answers_`, if it does not give the outputs.
+  absl::StatusOr<std::optional<Replies>> Try(PooledWay& way) {
+    auto replies = Ask(way);
+    absl::Status status = replies.status();
+    if (status.ok()) {
+      const auto rows = RowsOf(*replies, head_.samples, head_);
+      if (rows.ok()) {
+        way.rows = *rows;
+        return std::optional<Replies>(*std::move(replies));
+      }
+      status = rows.status();
+    }
+    ESP_RETURN_IF_ERROR(Note(way.Name(), way.path, status));
+    return std::optional<Replies>();
+  }
+
+  // Keeps what an endpoint answered, unless no other one will do better.
+  absl::Status Note(const std::string& name, const std::string& path,
+                    const absl::Status& status) {
+    if (absl::IsUnauthenticated(status)) return status;
+    answers_.push_back(absl::StrCat(name, ": ", Short(path, status.message())));
+    return absl::OkStatus();
+  }
+
+  // The bodies of the replies to all calls.
+  absl::StatusOr<std::vector<std::string>> Send(
+      std::vector<DialectCall> calls) {
+    std::vector<std::string> bodies(calls.size());
+    for (size_t i = 0; i < calls.size(); ++i) {
       pool_.Start({.id = i,
-                   .path = std::move(call.path),
-                   .body = std::move(call.body),
+                   .path = std::move(calls[i].path),
+                   .body = std::move(calls[i].body),
                    .read = [&body = bodies[i]](const std::string& reply) {
                      body = reply;
                      return absl::OkStatus();
@@ -94,7 +172,18 @@ class PooledProbe {
       }
     }
     ESP_RETURN_IF_ERROR(status);
-    std::vector<PooledReply> replies;
+    return bodies;
+  }
+
+  // The replies to all samples.
+  absl::StatusOr<Replies> Ask(const PooledWay& way) {
+    std::vector<DialectCall> calls;
+    for (const std::vector<int32_t>& sample : head_.samples) {
+      calls.push_back(MakePooledCall(facts_, way, sample));
+    }
+    ESP_ASSIGN_OR_RETURN(const std::vector<std::string> bodies,
+                         Send(std::move(calls)));
+    Replies replies;
     for (const std::string& body : bodies) {
       ESP_ASSIGN_OR_RETURN(replies.emplace_back(),
                            ReadPooledReply(body, way, head_.labels));
@@ -102,9 +191,42 @@ class PooledProbe {
     return replies;
   }
 
+  // Asks about the samples, and about the longest once more with its end as the
+  // item: a server that puts a token there tells something else.
+  absl::Status TryChoices() {
+    const std::vector<int32_t>& longest = head_.samples.back();
+    std::vector<ChoiceCall> asked = {{.texts = head_.samples}};
+    asked.push_back({.texts = absl::MakeConstSpan(&longest, 1)});
+    asked[0].shared = SharedLength(head_.samples);
+    asked[1].shared = longest.size() - 1;
+    std::vector<DialectCall> calls;
+    for (ChoiceCall& call : asked) {
+      call.choices = head_.choices;
+      call.among = head_.among;
+      calls.push_back(MakeChoiceCall(facts_, call));
+    }
+    ESP_ASSIGN_OR_RETURN(const std::vector<std::string> bodies,
+                         Send(std::move(calls)));
+    ESP_ASSIGN_OR_RETURN(const ChoiceReply together,
+                         ReadChoiceReply(bodies[0], facts_.kind, asked[0]));
+    ESP_ASSIGN_OR_RETURN(const ChoiceReply apart,
+                         ReadChoiceReply(bodies[1], facts_.kind, asked[1]));
+    for (size_t k = 0; k < apart.logprobs[0].size(); ++k) {
+      const double a = std::exp(static_cast<double>(apart.logprobs[0][k]));
+      const double b =
+          std::exp(static_cast<double>(together.logprobs.back()[k]));
+      if (std::abs(a - b) > kRounding) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            "gives a text another probability, ", a, " instead of ", b,
+            ", where its query ends elsewhere, as with multi-item scoring"));
+      }
+    }
+    return absl::OkStatus();
+  }
+
   // Without the URL, which is said once.
-  std::string Short(const PooledWay& way, absl::string_view message) const {
-    absl::ConsumePrefix(&message, absl::StrCat(url_, way.path, " "));
+  std::string Short(const std::string& path, absl::string_view message) const {
+    absl::ConsumePrefix(&message, absl::StrCat(url_, path, " "));
     absl::ConsumePrefix(&message, "the server's reply, ");
     return std::string(message);
   }
@@ -167,15 +289,13 @@ class PooledProbe {
   }
 
   absl::Status Refuse(const std::string& why) const {
+    if (!head_.choices.empty()) return RefuseChoices(why);
     std::string remedy;
     if (facts_.kind == ServerKind::kVllm) {
-      remedy = "start vLLM with --runner pooling";
-      if (head_.tag >= 0 && !head_.whole) {
-        absl::StrAppend(&remedy,
-                        ", for rows per step with --pooler-config "
-                        "'{\"pooling_type\": \"STEP\", \"step_tag_id\": ",
-                        head_.tag, "}'");
-      }
+      remedy = absl::StrCat("start vLLM with --runner pooling",
+                            head_.tag < 0 || head_.whole
+                                ? ""
+                                : ", for rows per step with " + StepConfig());
     } else if (facts_.kind == ServerKind::kSglang) {
       remedy = "start SGLang with --is-embedding";
     } else {
@@ -188,9 +308,39 @@ class PooledProbe {
         ", or name a folder with the model's weights"));
   }
 
+  absl::Status RefuseChoices(const std::string& why) const {
+    std::string remedy = "serve the model by vLLM, SGLang or llama-server";
+    if (facts_.kind == ServerKind::kVllm) {
+      remedy = "start vLLM so that it generates";
+      if (head_.among) {
+        absl::StrAppend(
+            &remedy,
+            ", or with --runner pooling --convert classify, --hf-overrides "
+            "with these tokens as classifier_from_token and \"method\": "
+            "\"no_post_processing\"",
+            head_.tag < 0 ? "" : ", and " + StepConfig());
+      }
+    } else if (facts_.kind == ServerKind::kSglang) {
+      remedy = "start SGLang without --is-embedding and multi-item scoring";
+    }
+    return absl::UnimplementedError(absl::StrCat(
+        url_, ": the reward format ", head_.format,
+        " reads the log-probs of the tokens ",
+        absl::StrJoin(head_.choices, ", "),
+        ", which the server does not give: ", why, ". To read them, ", remedy,
+        ", or name a folder with the model's weights"));
+  }
+
+  std::string StepConfig() const {
+    return absl::StrCat(
+        "--pooler-config '{\"pooling_type\": \"STEP\", \"step_tag_id\": ",
+        head_.tag, "}'");
+  }
+
   const std::string url_;
   const ServerFacts& facts_;
   const PooledHead& head_;
+  std::vector<std::string> answers_;  // of endpoints that do not do
   CallPool pool_;
 };
 
@@ -201,6 +351,28 @@ absl::StatusOr<PooledWay> FindPooledWay(const Endpoint& endpoint,
                                         const PooledHead& head,
                                         const HttpOptions& http) {
   return PooledProbe(endpoint, facts, head, http).Run();
+}
+
+absl::Status CheckLogprobs(Backend& backend, const PooledHead& head) {
+  const SeqId seq = backend.Extend(kEmptySeq, head.samples.front());
+  backend.Submit({.id = 1,
+                  .body = ScoreRequest{.sequences = {seq},
+                                       .read = ScoreRead::kLogprobs,
+                                       .tokens = head.choices}});
+  std::vector<Completion> done;
+  while (done.empty() && backend.Step(done)) {
+  }
+  backend.Release(seq);
+  if (done.empty()) return absl::InternalError("no completion");
+  ESP_RETURN_IF_ERROR(done[0].status);
+  double sum = 0;
+  for (const float logprob : done[0].rows[0]) {
+    sum += std::exp(static_cast<double>(logprob));
+  }
+  if (sum <= 1 + kRounding) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("gives tokens probabilities that add up to ", sum,
+                   ", as those after a bias (vLLM: --logprobs-mode)"));
 }
 
 }  // namespace espalier

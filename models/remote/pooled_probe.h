@@ -8,11 +8,22 @@
 // A second round asks for logits: if the replies differ the server can leave
 // its function out.
 //
+// A format that reads the log-probs of tokens is asked about at choice_scores.h
+// first. Rows of a vLLM that pools are taken for its tokens' logits only if the
+// server classifies whole texts as well, with the same numbers at their ends:
+// then it has a head with an output per token (hf_overrides
+// classifier_from_token). What its option returned_token_ids gives looks the
+// same and is none: it picks numbers of the hidden state (TokenPooler and
+// StepPooler in vllm/model_executor/layers/pooler, issue 16545 of
+// vllm-project/vllm).
+//
 // Stateless: thread-safe.
 #ifndef ESPALIER_MODELS_REMOTE_POOLED_PROBE_H_
 #define ESPALIER_MODELS_REMOTE_POOLED_PROBE_H_
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "models/backend/backend.h"
 #include "models/remote/dialect.h"
 #include "models/remote/endpoint.h"
 #include "models/remote/http_connection.h"
@@ -28,6 +39,10 @@ absl::StatusOr<PooledWay> FindPooledWay(const Endpoint& endpoint,
                                         const ServerFacts& facts,
                                         const PooledHead& head,
                                         const HttpOptions& http);
+
+// FailedPrecondition or InvalidArgument, with what is wrong, for a backend
+// whose log-probs of the head's choices are refused or are none of its model's.
+absl::Status CheckLogprobs(Backend& backend, const PooledHead& head);
 
 }  // namespace espalier
 

@@ -1,5 +1,6 @@
 // The outputs of a reward model's head that its server computes: how they are
-// asked for, and what the replies mean.
+// asked for, and what the replies mean. A head may also be the rows of a few
+// tokens in a language model's own: then its outputs are their logits.
 //
 //   vLLM    POST /pooling {model, input, task}, reply data[0].data
 //             token_classify  [x, ...] per token; with pooling type STEP per
@@ -48,6 +49,12 @@ struct PooledHead {
   bool takes_probabilities = true;
   // What the server gives, where that is known: probabilities or logits.
   std::optional<bool> probabilities = {};
+  // Of a format without a head: the tokens whose ln p are its outputs, and
+  // whether ln p among them will do. What the server answered to a backend that
+  // asks for its log-probs, for messages.
+  std::vector<int32_t> choices = {};
+  bool among = true;
+  std::string completions = {};
   // Texts of the format, for the probe: of one step and of several.
   std::vector<std::vector<int32_t>> samples = {};
 };
@@ -57,6 +64,8 @@ enum class PooledRows : uint8_t { kLast, kPerTag, kPerToken };
 // How a server is asked for a head's outputs.
 struct PooledWay {
   std::string path;
+  // By choice_scores.h, whose probabilities are not undone.
+  bool choices = false;
   std::string task = {};  // "": none is named
   // The field of the request that leaves the server's function out; "": none.
   std::string off = {};

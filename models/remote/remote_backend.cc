@@ -261,13 +261,10 @@ void RemoteBackend::SendScoring(Job& job, std::shared_ptr<Scoring> scoring) {
        });
 }
 
-void RemoteBackend::Send(Job& job, const DialectCall& call, InFlight in_flight,
+void RemoteBackend::Send(Job& job, const DialectCall& call, Purpose purpose,
                          std::function<absl::Status(const std::string&)> read) {
-  const uint64_t id = next_call_++;
-  in_flight.job = job.request.id;
-  in_flight_[id] = std::move(in_flight);
   ++job.open;
-  pool_.Start({.id = id,
+  pool_.Start({.id = in_flight_.Add(job.request.id, std::move(purpose)),
                .affinity = job.affinity,
                .path = call.path,
                .body = call.body,
@@ -282,20 +279,20 @@ bool RemoteBackend::Step(std::vector<Completion>& done) {
   if (jobs_.empty()) return worked;
   const double wait = done.empty() ? options_.step_seconds : 0;
   for (const CallPool::Ended& ended : pool_.Take(wait)) {
-    const auto call = in_flight_.extract(ended.id);
-    if (call.empty()) continue;
-    const auto found = jobs_.find(call.mapped().job);
+    const auto call = in_flight_.Take(ended.id);
+    if (!call) continue;
+    const auto found = jobs_.find(call->request);
     ESP_CHECK(found != jobs_.end());
     Job& job = found->second;
     --job.open;
     ++stats_.steps;
     job.status.Update(ended.status);
-    if (job.status.ok()) Take(job, call.mapped());
+    if (job.status.ok()) Take(job, call->what);
     if (job.status.ok() && job.open > 0) continue;
     done.push_back(Finish(job));
     // After an error nobody waits for the others, which may be tried for
     // minutes.
-    if (job.open > 0) CancelCalls(found->first);
+    if (job.open > 0) in_flight_.Cancel(found->first, pool_);
     jobs_.erase(found);
   }
   return worked;
@@ -303,21 +300,10 @@ bool RemoteBackend::Step(std::vector<Completion>& done) {
 
 void RemoteBackend::Cancel(RequestId id) {
   std::erase_if(finished_, [id](const Completion& c) { return c.id == id; });
-  if (jobs_.erase(id) > 0) CancelCalls(id);
+  if (jobs_.erase(id) > 0) in_flight_.Cancel(id, pool_);
 }
 
-void RemoteBackend::CancelCalls(RequestId job) {
-  for (auto it = in_flight_.begin(); it != in_flight_.end();) {
-    if (it->second.job == job) {
-      pool_.Cancel(it->first);
-      in_flight_.erase(it++);
-    } else {
-      ++it;
-    }
-  }
-}
-
-void RemoteBackend::Take(Job& job, const InFlight& ended) {
+void RemoteBackend::Take(Job& job, const Purpose& ended) {
   if (ended.generation != nullptr) {
     TakeGeneration(job, *ended.generation);
   } else if (ended.ending != nullptr) {
@@ -330,7 +316,7 @@ void RemoteBackend::Take(Job& job, const InFlight& ended) {
 void RemoteBackend::TakeGeneration(Job& job, Generation& generation) {
   GenerationReply& reply = generation.reply;
   stats_.tokens_computed += PromptComputed(reply, *job.path);
-  SeeWeights(reply.weights);
+  for (const std::string& weights : reply.weights) SeeWeights(weights);
   for (size_t i = 0; i < reply.samples.size() && job.status.ok(); ++i) {
     job.samples[generation.first + i] = std::move(reply.samples[i]);
     TakeSample(job, generation.first + i);

@@ -44,13 +44,13 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "models/backend/backend.h"
 #include "models/backend/sequence_tree.h"
 #include "models/remote/call_pool.h"
 #include "models/remote/dialect.h"
 #include "models/remote/endpoint.h"
+#include "models/remote/in_flight.h"
 #include "models/tokenizer/tokenizer.h"
 
 namespace espalier {
@@ -127,9 +127,8 @@ class RemoteBackend : public Backend {
     std::vector<RemoteSample> samples;  // of a GenerateRequest
     std::vector<GivenReply> given;      // per text, or per sequence
   };
-  // A call in flight: exactly one of them.
-  struct InFlight {
-    RequestId job = 0;
+  // What a call in flight is for: exactly one of them.
+  struct Purpose {
     std::shared_ptr<Generation> generation;
     std::shared_ptr<Scoring> scoring;
     std::shared_ptr<Ending> ending;
@@ -146,11 +145,11 @@ class RemoteBackend : public Backend {
   void StartScoring(Job& job, size_t sample, size_t position, Path text,
                     int from, int top);
   void SendScoring(Job& job, std::shared_ptr<Scoring> scoring);
-  void Send(Job& job, const DialectCall& call, InFlight in_flight,
+  void Send(Job& job, const DialectCall& call, Purpose purpose,
             std::function<absl::Status(const std::string&)> read);
 
   // Takes what a call returned; may start others.
-  void Take(Job& job, const InFlight& ended);
+  void Take(Job& job, const Purpose& ended);
   void TakeGeneration(Job& job, Generation& generation);
   // Takes the sample at this place once its text's end is known.
   void TakeSample(Job& job, size_t at);
@@ -164,8 +163,6 @@ class RemoteBackend : public Backend {
   absl::Status ApplyStops(const GenerateRequest& request,
                           RemoteSample& sample) const;
   Completion Finish(Job& job);
-  // Ends the calls of a request that are in flight.
-  void CancelCalls(RequestId job);
   absl::StatusOr<Continuation> ToContinuation(const GenerateRequest& request,
                                               RemoteSample sample);
 
@@ -179,8 +176,7 @@ class RemoteBackend : public Backend {
   std::vector<std::string> weights_;
   SequenceTree tree_;
   std::map<RequestId, Job> jobs_;
-  absl::flat_hash_map<uint64_t, InFlight> in_flight_;
-  uint64_t next_call_ = 1;
+  InFlight<Purpose> in_flight_;
   std::vector<Completion> finished_;  // without a call: refused at once
   CallPool pool_;                     // last: its threads end first
 };

@@ -1,7 +1,9 @@
 #include "models/remote/reply_fields.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -98,6 +100,18 @@ int64_t CountField(const json& object, std::string_view name) {
 std::string TextField(const json& object, std::string_view name) {
   const json& value = Field(object, name);
   return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+void ReadWeightVersions(const json& object, std::vector<std::string>& weights) {
+  const json& spans = Field(object, "weight_versions");
+  if (!spans.is_array()) return;
+  for (const json& span : spans) {
+    std::string version = TextField(span, "version");
+    if (!version.empty() &&
+        std::find(weights.begin(), weights.end(), version) == weights.end()) {
+      weights.push_back(std::move(version));
+    }
+  }
 }
 
 void ReadUsage(const json& reply, int64_t& prompt, int64_t& cached) {

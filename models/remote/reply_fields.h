@@ -45,6 +45,13 @@ int64_t CountField(const nlohmann::json& object, std::string_view name);
 // "" where absent or not a text.
 std::string TextField(const nlohmann::json& object, std::string_view name);
 
+// Adds the labels of the weights that drew a sample, as `weight_versions` of
+// `object` tells: [{"version": "v7", "start": 0, "end": 57}, ...], ranges of
+// its tokens. A label is added once; what is absent or of another shape adds
+// none.
+void ReadWeightVersions(const nlohmann::json& object,
+                        std::vector<std::string>& weights);
+
 // What OpenAI's completions, vLLM's among them, have in common. The tokens of
 // the prompt and those of them that were cached, as `usage` tells:
 void ReadUsage(const nlohmann::json& reply, int64_t& prompt, int64_t& cached);

@@ -129,6 +129,9 @@ class Probe {
     if (Field(reply, "version").is_string()) {
       facts_.kind = ServerKind::kVllm;
       facts_.version = TextField(reply, "version");
+      // There in its development mode only.
+      ESP_ASSIGN_OR_RETURN(reply, Ask("/weight_info"));
+      facts_.weights = TextField(reply, "weight_version");
       return absl::OkStatus();
     }
     facts_.kind = ServerKind::kOpenAi;

@@ -119,7 +119,12 @@ class SglangDialect : public Dialect {
       const json& info = Field(one, "meta_info");
       out.prompt_tokens = CountField(info, "prompt_tokens");
       out.cached_tokens = CountField(info, "cached_tokens");
-      out.weights = TextField(info, "weight_version");
+      ReadWeightVersions(info, out.weights);
+      const std::string last = TextField(info, "weight_version");
+      if (!last.empty() && std::find(out.weights.begin(), out.weights.end(),
+                                     last) == out.weights.end()) {
+        out.weights.push_back(last);
+      }
     }
     return out;
   }

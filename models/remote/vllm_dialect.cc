@@ -1,7 +1,8 @@
 // vLLM: POST /v1/completions with prompts and replies as token ids
 // (return_token_ids; older versions write "token_id:N" into the log-probs).
 // Its log-probs are those before temperature and filters (logprobs_mode
-// raw_logprobs, its default).
+// raw_logprobs, its default). Choices of its /inference/v1/generate name the
+// weights that drew them; where those of /v1/completions do, they are read.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -141,6 +142,7 @@ class VllmDialect : public Dialect {
     for (const json* choice : choices) {
       ESP_ASSIGN_OR_RETURN(out.samples.emplace_back(),
                            ReadChoice(*choice, call.top));
+      ReadWeightVersions(*choice, out.weights);
     }
     return out;
   }

@@ -551,7 +551,9 @@ absl::StatusOr<RewardFormat> ReadWithSetting(const std::string& name, size_t at,
                        ReadRewardFormat(name.substr(0, at)));
   const std::string text = name.substr(at + setting.size());
   if (setting == kOutputs) {
-    if (format.head.empty() || !format.outputs.empty()) {
+    const bool tokens = format.squash == RewardSquash::kSoftmax &&
+                        !format.writes() && !format.compares();
+    if ((format.head.empty() && !tokens) || !format.outputs.empty()) {
       return bad(absl::StrCat(format.name,
                               " reads no head that a server computes; leave "
                               "out ",

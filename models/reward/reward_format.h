@@ -124,7 +124,8 @@ struct RewardFormat {
   double log_prob = 0;
   double log_prob_base = 0;
   std::vector<std::string> control;  // control tokens that its texts spell
-  // Of a head that a server computes: what it gives. Unset: it is found out.
+  // Of a head, or of the choices' logits, that a server computes: what it
+  // gives. Unset: it is found out.
   std::optional<bool> probabilities = {};
   std::optional<Verdict> verdict;
 
@@ -151,7 +152,8 @@ absl::StatusOr<RewardFormat> ParseRewardFormat(const std::string& text,
 // The shipped format of this name, or the format in the file NAME.textproto.
 // NAME:votes=8 takes so many votes of a format that writes its verdicts,
 // NAME:rounds=3 lets it think so often before it decides. NAME:outputs=logits
-// and NAME:outputs=probabilities say what the server of a head gives.
+// and NAME:outputs=probabilities say what the server of a head, or one that
+// pools the choices' logits, gives.
 // NotFound names the closest.
 absl::StatusOr<RewardFormat> ReadRewardFormat(const std::string& name);
 

@@ -5,10 +5,14 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "base/status_macros.h"
 #include "models/checkpoint/trunk_config_json.h"
+#include "models/remote/choice_scores.h"
 #include "models/remote/endpoint.h"
 #include "models/remote/pooled_backend.h"
+#include "models/remote/pooled_probe.h"
+#include "models/remote/remote_backend.h"
 #include "models/reward/reward_folder.h"
 #include "models/tokenizer/same_tokens.h"
 
@@ -30,7 +34,8 @@ absl::Status TakeOwnLevels(const std::string& folder, RewardFormat& format) {
   return absl::OkStatus();
 }
 
-// What the layout says of the head that a server computes.
+// What the layout says of the head that a server computes, or of the tokens
+// whose log-probs are read in place of one.
 absl::StatusOr<PooledHead> PooledHeadOf(const StepLayout& layout) {
   const RewardFormat& format = layout.format();
   PooledHead head = {.format = format.name,
@@ -38,13 +43,20 @@ absl::StatusOr<PooledHead> PooledHeadOf(const StepLayout& layout) {
                      .tag = layout.tag_id(),
                      .whole = format.unit == RewardUnit::kResponse ||
                               !format.focus_prefix.empty(),
-                     .probabilities = format.probabilities};
+                     .probabilities = format.probabilities,
+                     .choices = layout.choices()};
+  if (!head.choices.empty()) {
+    head.labels = static_cast<int>(head.choices.size());
+    // What stands before the tag is read at no row of the tag.
+    if (format.read != RewardRead::kAtTag) head.tag = -1;
+  }
   // Of several outputs the softmax tells logits up to a constant, and the
   // function of one output can be undone.
-  head.takes_probabilities = format.labels == 1 ||
-                             format.squash == RewardSquash::kSoftmax ||
-                             format.squash == RewardSquash::kDifference ||
-                             format.squash == RewardSquash::kSum;
+  const bool softmax = format.squash == RewardSquash::kSoftmax ||
+                       format.squash == RewardSquash::kDifference ||
+                       format.squash == RewardSquash::kSum;
+  head.takes_probabilities = format.labels == 1 || softmax;
+  head.among = softmax;
   // Right and wrong ones, so that outputs differ.
   const std::vector<std::vector<std::string>> samples = {
       {"1 + 1 = 2"},
@@ -57,10 +69,52 @@ absl::StatusOr<PooledHead> PooledHeadOf(const StepLayout& layout) {
   return head;
 }
 
-// A model whose head its server computes.
-absl::StatusOr<LoadedRewardModel> ConnectRewardModel(
-    const std::string& name, const RewardFormat& format,
-    const LoadOptions& options) {
+void SayWhere(const LoadOptions& options, const std::string& url,
+              const std::string& format, const std::string& where) {
+  if (!options.notice) return;
+  options.notice(
+      absl::StrCat(url, ": the reward format ", format, " is read at ", where));
+}
+
+// A backend that asks for the log-probs of the head's choices. Nothing, with
+// why in `head`, if another endpoint may tell them and this one does not.
+absl::StatusOr<std::optional<LoadedModel>> ConnectCompletions(
+    const std::string& name, const std::string& url, const LoadOptions& options,
+    Executor& executor, PooledHead& head) {
+  constexpr char kPath[] = "/v1/completions";
+  absl::StatusOr<LoadedModel> model = LoadModel(name, options, executor);
+  absl::Status status = model.status();
+  if (status.ok()) {
+    const ServerKind kind = model->remote->facts().kind;
+    if (ChoicePath(kind).empty()) return *std::move(model);
+    status = CheckLogprobs(*model->backend, head);
+    if (status.ok()) {
+      SayWhere(options, url, head.format,
+               kind == ServerKind::kSglang ? "/generate" : kPath);
+      return *std::move(model);
+    }
+  }
+  // Refused, not there, or other numbers.
+  if (model.ok() ? !absl::IsInvalidArgument(status) &&
+                       !absl::IsFailedPrecondition(status)
+                 : !absl::IsUnimplemented(status)) {
+    return status;
+  }
+  absl::string_view why = status.message();
+  absl::ConsumePrefix(&why, url);
+  absl::ConsumePrefix(&why, ": ");
+  head.completions = std::string(why);
+  if (model.ok() && absl::IsFailedPrecondition(status)) {
+    head.completions = absl::StrCat(kPath, " ", why);
+  }
+  return std::nullopt;
+}
+
+// A model whose head its server computes, or whose log-probs it tells.
+absl::StatusOr<LoadedRewardModel> ConnectRewardModel(const std::string& name,
+                                                     const RewardFormat& format,
+                                                     const LoadOptions& options,
+                                                     Executor& executor) {
   if (options.tokenizer.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         name,
@@ -68,18 +122,36 @@ absl::StatusOr<LoadedRewardModel> ConnectRewardModel(
         "folder of its tokenizer.json by --reward-tokenizer"));
   }
   ESP_ASSIGN_OR_RETURN(const RemoteModel remote, RemoteServers(name, options));
+  const std::string url = remote.servers.front().Url();
   LoadedRewardModel out;
   ESP_ASSIGN_OR_RETURN(out.model.tokenizer, Tokenizer::Load(options.tokenizer));
+  // Refers to the tokenizer.
+  const auto scorer =
+      [&](bool served) -> absl::StatusOr<std::unique_ptr<RewardScorer>> {
+    ESP_ASSIGN_OR_RETURN(
+        StepLayout layout,
+        StepLayout::Create(format, *out.model.tokenizer, options.tokenizer));
+    return std::make_unique<RewardScorer>(RewardScorer{
+        .layout = std::move(layout), .head = {}, .served = served});
+  };
+  ESP_ASSIGN_OR_RETURN(out.scorer, scorer(true));
+  ESP_ASSIGN_OR_RETURN(PooledHead head, PooledHeadOf(out.scorer->layout));
+  if (!head.choices.empty()) {
+    ESP_ASSIGN_OR_RETURN(
+        std::optional<LoadedModel> model,
+        ConnectCompletions(name, url, options, executor, head));
+    if (model) {
+      out.model = *std::move(model);
+      ESP_ASSIGN_OR_RETURN(out.scorer, scorer(false));
+      return out;
+    }
+  }
   ESP_ASSIGN_OR_RETURN(
-      StepLayout layout,
-      StepLayout::Create(format, *out.model.tokenizer, options.tokenizer));
-  ESP_ASSIGN_OR_RETURN(PooledHead head, PooledHeadOf(layout));
-  ESP_ASSIGN_OR_RETURN(
-      out.model.backend,
+      auto backend,
       PooledBackend::Connect(remote, *out.model.tokenizer, std::move(head),
                              RemoteOptionsOf(options)));
-  out.scorer = std::make_unique<RewardScorer>(
-      RewardScorer{.layout = std::move(layout), .head = {}, .served = true});
+  SayWhere(options, url, format.name, backend->way().Name());
+  out.model.backend = std::move(backend);
   return out;
 }
 
@@ -151,12 +223,12 @@ absl::StatusOr<LoadedRewardModel> LoadRewardModel(
     const std::string& folder, const RewardFormat& format, LoadOptions options,
     Executor& executor, const std::string& reference) {
   ESP_RETURN_IF_ERROR(CheckReference(format, reference));
-  if (IsRemoteModel(folder) && !format.head.empty()) {
-    return ConnectRewardModel(folder, format, options);
-  }
-  LoadedRewardModel out;
   options.part = format.head.empty() ? CheckpointPart::kBodyAndLmHead
                                      : CheckpointPart::kBody;
+  if (IsRemoteModel(folder) && !format.compares() && !format.writes()) {
+    return ConnectRewardModel(folder, format, options, executor);
+  }
+  LoadedRewardModel out;
   ESP_ASSIGN_OR_RETURN(out.model, LoadModel(folder, options, executor));
   if (!reference.empty()) {
     ESP_ASSIGN_OR_RETURN(out.reference,

@@ -38,7 +38,8 @@ struct LoadedRewardModel {
 absl::Status CheckReference(const RewardFormat& format,
                             const std::string& reference);
 
-// `folder` may name a server; a format's head is then computed there.
+// `folder` may name a server; a format's head is then computed there. Where the
+// server is asked is told by `options.notice`.
 // `reference`: the folder of the reference model. Errors as from
 // CheckReference, LoadModel, StepLayout::Create, ReadRewardHead and
 // PooledBackend::Connect, and

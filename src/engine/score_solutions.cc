@@ -100,7 +100,8 @@ class LocalScorer : public SolutionScorer {
     const LoadOptions load = {.device = options.device,
                               .kv_bytes = options.kv_bytes,
                               .weights = options.weights,
-                              .tokenizer = RewardFolder(options)};
+                              .tokenizer = RewardFolder(options),
+                              .notice = options.notice};
     ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
                          FindRewardFormat(folder, options.reward_format));
     if (format) {

@@ -21,7 +21,7 @@
 #include "models/remote/pooled_backend.h"
 #include "nlohmann/json.hpp"
 #include "src/engine/load_reward_model.h"
-#include "src/engine/reward_reader.h"
+#include "tests/engine/reward_scores.h"
 #include "tests/engine/reward_trees.h"
 #include "tests/models/testing/plain_network.h"
 #include "tests/models/testing/reward_checkpoint.h"
@@ -162,29 +162,6 @@ class Server {
   std::thread thread_;
 };
 
-// The scores of all nodes.
-std::vector<StepScores> ScoresOf(const LoadedRewardModel& model,
-                                 const Tree& tree) {
-  auto reader =
-      RewardReader::Open(*model.scorer, *model.model.backend, kQuestion);
-  EXPECT_TRUE(reader.ok()) << reader.status();
-  std::vector<NodeId> nodes;
-  for (NodeId id = 1; id < tree.size(); ++id) nodes.push_back(id);
-  const auto query = (*reader)->Ask(tree, nodes);
-  EXPECT_TRUE(query.ok()) << query.status();
-  model.model.backend->Submit({.id = 1, .body = query->request});
-  std::vector<Completion> done;
-  while (model.model.backend->Step(done)) {
-  }
-  EXPECT_EQ(done.size(), 1u);
-  EXPECT_TRUE(done[0].status.ok()) << done[0].status;
-  std::vector<StepScores> scores;
-  if (!done[0].status.ok()) return scores;
-  (*reader)->Take(query->nodes, done[0].rows);
-  for (const NodeId id : nodes) scores.push_back((*reader)->Score(tree, id));
-  return scores;
-}
-
 class PooledRewardsTest : public testing::TestWithParam<std::string> {};
 
 TEST_P(PooledRewardsTest, ScoresEqualThoseOfTheModelInThisProcess) {
@@ -199,7 +176,7 @@ TEST_P(PooledRewardsTest, ScoresEqualThoseOfTheModelInThisProcess) {
   RandomStream random(StreamKey(5, 3, 0, Purpose::kTest));
   Tree tree;
   Grow(tree, 8, random);
-  const std::vector<StepScores> wanted = ScoresOf(*local, tree);
+  const std::vector<StepScores> wanted = ScoresOf(*local, tree, kQuestion);
   const int32_t tag = local->scorer->layout.tag_id();
   std::vector<Manner> manners = {{Shape::kToken}, {Shape::kLast}};
   if (tag >= 0) manners.push_back({Shape::kTag});
@@ -215,7 +192,7 @@ TEST_P(PooledRewardsTest, ScoresEqualThoseOfTheModelInThisProcess) {
         server.url(), format, {.tokenizer = checkpoint.folder}, executor);
     ASSERT_TRUE(served.ok()) << served.status();
     const int probed = server.calls();
-    const std::vector<StepScores> found = ScoresOf(*served, tree);
+    const std::vector<StepScores> found = ScoresOf(*served, tree, kQuestion);
     ASSERT_EQ(found.size(), wanted.size());
     float lowest = 1, highest = 0;
     for (size_t i = 0; i < found.size(); ++i) {

@@ -197,7 +197,7 @@ class PooledRewardsTest(ProgramTest):
                   self.outcome())
         self.refused_clearly(self.measure(server, "qwen_rm:outputs=p"),
                              "outputs=logits", '"p"')
-        self.refused_clearly(self.measure(server, "math_shepherd:outputs="
+        self.refused_clearly(self.measure(server, "laser:outputs="
                                           "logits"), "no head")
         self.refused_clearly(self.measure(STORIES, "qwen_prm:outputs=logits"),
                              "leave it out")

@@ -181,7 +181,8 @@ EngineOptions ModelsOf(const ModelFlags& flags) {
           .threads = flags.threads,
           .live = flags.live,
           .kv_bytes = int64_t{flags.kv_mib} << 20,
-          .weights = flags.weights};
+          .weights = flags.weights,
+          .notice = &PrintServerNotice};
 }
 
 // Solutions that could not be judged.

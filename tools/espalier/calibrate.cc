@@ -161,7 +161,8 @@ absl::Status CollectSteps(const CalibrateFlags& flags,
                             .threads = flags.models.threads,
                             .live = flags.models.live,
                             .kv_bytes = int64_t{flags.models.kv_mib} << 20,
-                            .weights = flags.models.weights}));
+                            .weights = flags.models.weights,
+                            .notice = &PrintServerNotice}));
   Progress progress("calibrate", static_cast<int64_t>(given.size()),
                     "solutions");
   // In the order of the file, so that the fit is the same each time.
