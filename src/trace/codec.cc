@@ -139,7 +139,11 @@ trace::LogEntry ToProto(const LogEntry& entry) {
     trace::LoggedSample* sample = out.add_sample();
     sample->mutable_token()->Add(s.tokens.begin(), s.tokens.end());
     sample->mutable_logprob()->Add(s.logprobs.begin(), s.logprobs.end());
-    if (!SameColumn(s.logprobs, s.sampler_logprobs)) {
+    if (s.sampler_logprobs.empty()) {
+      // Not told. An empty column would mean that they are the log-probs.
+      sample->mutable_sampler_logprob()->Resize(
+          static_cast<int>(s.logprobs.size()), std::nanf(""));
+    } else if (!SameColumn(s.logprobs, s.sampler_logprobs)) {
       sample->mutable_sampler_logprob()->Add(s.sampler_logprobs.begin(),
                                              s.sampler_logprobs.end());
     }

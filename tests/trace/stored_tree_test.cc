@@ -237,6 +237,23 @@ TEST(StoredTreeTest, ZerosKeepTheirSigns) {
   EXPECT_TRUE(std::signbit(back->sampler_logprobs[0]));
 }
 
+// Servers do not tell them at most temperatures.
+TEST(StoredTreeTest, SamplerLogprobsThatAreNotKnownStayUnknown) {
+  Tree tree;
+  const std::vector<int32_t> tokens = {7, 8};
+  tree.Add(0, {.text = "ab", .tokens = tokens, .logprob = -3});
+  LogEntry entry{.nodes = {0}};
+  entry.completion.samples.push_back(
+      {{.tokens = tokens, .logprobs = {-1, -2}}, "ab"});
+  const auto back = DecodeEntry(EncodeEntry(entry));
+  ASSERT_TRUE(back.ok()) << back.status();
+  const StoredTree recorded = ToStored(tree, {}, {&entry, 1});
+  const StoredTree replayed = ToStored(tree, {}, {&*back, 1});
+  EXPECT_TRUE(std::isnan(recorded.sampler_logprobs[1]));
+  EXPECT_EQ(FirstDifference(recorded, replayed), "");
+  EXPECT_EQ(replayed.logprobs[1], -2);
+}
+
 TEST(StoredTreeTest, AShortBlobCannotClaimGigabytes) {
   // A frame with its size in 8 bytes, 2^30, and an empty last block.
   const std::string frame("\x28\xB5\x2F\xFD\xE0\0\0\0\x40\0\0\0\0\1\0\0", 16);
