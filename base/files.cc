@@ -16,7 +16,9 @@
 #include "absl/strings/str_cat.h"
 #include "base/interrupt.h"
 #include "base/random.h"
+#include "base/status_macros.h"
 #include "base/text.h"
+#include "base/write_pieces.h"
 
 namespace espalier {
 namespace {
@@ -87,17 +89,23 @@ int OpenToWrite(const std::string& path) {
   }
 }
 
+// Puts pieces at a descriptor's position. Its errors name `path`.
+PieceSink PutAt(int fd, const std::string& path) {
+  return [fd, &path](std::string_view piece) {
+    return WriteAll(fd, piece) ? absl::OkStatus()
+                               : FileError("write", path, errno);
+  };
+}
+
 // For a device or pipe, which is written and not replaced by a file.
-absl::Status WriteInPlace(const std::string& path, std::string_view data) {
+absl::Status WriteInPlace(const std::string& path, const WritePieces& write) {
   Descriptor file(OpenToWrite(path));
   if (file.fd() < 0 && errno == ENXIO) {
     return absl::UnavailableError(path + ": no process reads this pipe");
   }
   if (file.fd() < 0) return FileError("open", path, errno);
-  if (!WriteAll(file.fd(), data) || !file.Close()) {
-    return FileError("write", path, errno);
-  }
-  return absl::OkStatus();
+  ESP_RETURN_IF_ERROR(write(PutAt(file.fd(), path)));
+  return file.Close() ? absl::OkStatus() : FileError("write", path, errno);
 }
 
 }  // namespace
@@ -191,15 +199,20 @@ int DescriptorOf(std::string_view path) {
 }
 
 absl::Status WriteFileAtomic(const std::string& path, std::string_view data) {
+  return WriteFileInPieces(path,
+                           [data](const PieceSink& put) { return put(data); });
+}
+
+absl::Status WriteFileInPieces(const std::string& path,
+                               const WritePieces& write) {
   if (const int fd = DescriptorOf(path); fd >= 0) {
     // At the descriptor's position, after what was already written to it.
-    return WriteAll(fd, data) ? absl::OkStatus()
-                              : FileError("write", path, errno);
+    return write(PutAt(fd, path));
   }
   struct stat old = {};
   const bool replaces = ::stat(path.c_str(), &old) == 0;
   if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
-    return WriteInPlace(path, data);
+    return WriteInPlace(path, write);
   }
   std::error_code error;
   std::filesystem::path target = path;
@@ -224,7 +237,10 @@ absl::Status WriteFileAtomic(const std::string& path, std::string_view data) {
   if (replaces && ::fchmod(file.fd(), old.st_mode & 07777) != 0) {
     return fail("set the mode of");
   }
-  if (!WriteAll(file.fd(), data)) return fail("write");
+  if (absl::Status written = write(PutAt(file.fd(), path)); !written.ok()) {
+    ::unlink(beside.c_str());
+    return written;
+  }
   if (::fsync(file.fd()) != 0) return fail("flush");
   if (!file.Close()) return fail("write");
   if (::rename(beside.c_str(), target.c_str()) != 0) return fail("replace");

@@ -1,27 +1,24 @@
 #include "src/eval/pass_at_k.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <unordered_set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/check.h"
 #include "base/parse_json.h"
+#include "base/random.h"
+#include "base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "search/algorithm.h"
 
 namespace espalier {
 namespace {
 
-struct Counts {
-  int64_t responses = 0;
-  int64_t right = 0;
-};
-
 std::vector<double> Estimates(const PassReport& report, int k) {
   std::vector<double> out;
-  for (size_t i = 0; i < report.ids.size(); ++i) {
+  out.reserve(report.right.size());
+  for (size_t i = 0; i < report.right.size(); ++i) {
     out.push_back(PassAtK(report.responses[i], report.right[i], k));
   }
   return out;
@@ -63,42 +60,58 @@ PassReport MakePassReport(const std::vector<ResultRow>& rows,
                     .limits = first.limits,
                     .seed = first.seed,
                     .samples = static_cast<int>(rows.size()),
-                    .oracle = first.oracle};
-  std::vector<std::string> order;
-  std::map<std::string, Counts> by_id;
-  std::set<std::string> errors;
+                    .oracle = first.oracle,
+                    .ids = TextList(first.ids.scratch()),
+                    .errors = TextList(first.errors.scratch())};
+  std::unordered_set<uint64_t> errors;  // hashes of those reported
   double tokens = 0, responses = 0;
   for (const ResultRow& row : rows) {
     ESP_CHECK(row.method == first.method &&
               row.budget_tokens == first.budget_tokens);
     report.complete &= row.complete;
     report.seconds += row.seconds;
-    const auto n = static_cast<double>(row.ids.size());
+    const auto n = static_cast<double>(row.n());
     tokens += row.tokens_per_problem * n;
     responses += n;
-    for (size_t i = 0; i < row.ids.size(); ++i) {
-      const std::string id(row.ids[i]);
-      Counts& counts = by_id[id];
-      if (counts.responses == 0) order.push_back(id);
-      ++counts.responses;
-      counts.right += row.correct[i];
-    }
-    for (const std::string& error : row.errors) {
-      if (errors.insert(error).second) report.errors.push_back(error);
-    }
+    // A text that cannot be read again is missing in the report, no more.
+    row.errors
+        .ForEach([&](std::string_view error) {
+          if (errors.insert(StableHash(error)).second) {
+            report.errors.push_back(error);
+          }
+          return absl::OkStatus();
+        })
+        .IgnoreError();
   }
-  const int largest = *std::max_element(ks.begin(), ks.end());
-  for (const std::string& id : order) {
-    const Counts& counts = by_id[id];
-    if (counts.responses < largest) continue;
-    report.ids.push_back(id);
-    report.responses.push_back(counts.responses);
-    report.right.push_back(counts.right);
+  const int32_t largest = *std::max_element(ks.begin(), ks.end());
+  const size_t positions = first.done.size();
+  std::vector<bool> enough(positions);
+  for (size_t i = 0; i < positions; ++i) {
+    int32_t given = 0, right = 0;
+    for (const ResultRow& row : rows) {
+      if (i >= row.done.size() || !row.done[i]) continue;
+      ++given;
+      right += row.right[i] ? 1 : 0;
+    }
+    if (given < largest) continue;
+    enough[i] = true;
+    report.responses.push_back(given);
+    report.right.push_back(right);
   }
+  size_t position = 0;
+  first.ids
+      .ForEach([&](std::string_view id) {
+        while (!first.done[position]) ++position;
+        if (enough[position++]) report.ids.push_back(id);
+        return absl::OkStatus();
+      })
+      .IgnoreError();
+  report.ids.Seal();
+  report.errors.Seal();
   report.tokens_per_response = tokens / std::max(responses, 1.0);
   report.tokens_per_problem =
-      tokens / std::max(static_cast<double>(order.size()), 1.0);
-  if (report.ids.empty()) {
+      tokens / std::max(static_cast<double>(first.n()), 1.0);
+  if (report.right.empty()) {
     report.complete = false;
     return report;
   }
@@ -114,13 +127,13 @@ std::string PassTable(const PassReport& report) {
   std::string table = absl::StrFormat(
       "%s%s, %s responses per problem%s\n%8s %8s %16s\n", report.method,
       report.oracle ? " (oracle)" : "", ResponsesText(report),
-      report.complete || report.ids.empty()
+      report.complete || report.right.empty()
           ? ""
           : absl::StrFormat(
                 "; stopped early, only the %d problems with enough responses",
-                report.ids.size()),
+                report.right.size()),
       "pass@", "correct", "95 % interval");
-  if (report.ids.empty()) table += "     no problem had enough responses\n";
+  if (report.right.empty()) table += "     no problem had enough responses\n";
   for (const PassAt& at : report.at) {
     absl::StrAppendFormat(&table, "%8d %7.1f%% %6.1f%% - %5.1f%%\n", at.k,
                           100 * at.share, 100 * at.interval.low,
@@ -132,7 +145,7 @@ std::string PassTable(const PassReport& report) {
   return table;
 }
 
-nlohmann::json PassJson(const PassReport& report) {
+LongJson PassJson(const PassReport& report) {
   nlohmann::json at = nlohmann::json::array();
   for (const PassAt& pass : report.at) {
     at.push_back({{"k", pass.k},
@@ -140,25 +153,38 @@ nlohmann::json PassJson(const PassReport& report) {
                   {"ci_low", pass.interval.low},
                   {"ci_high", pass.interval.high}});
   }
-  return {{"set", report.set},
-          {"method", report.method},
-          {"configuration", report.configuration},
-          {"config_hash", MethodHash(report.configuration)},
-          {"budget_tokens", report.budget_tokens},
-          {"limits", ParseJsonOrNull(report.limits)},
-          {"seed", report.seed},
-          {"samples", report.samples},
-          {"oracle", report.oracle},
-          {"complete", report.complete},
-          {"n", report.ids.size()},
-          {"pass_at", at},
-          {"ids", report.ids},
-          {"responses", report.responses},
-          {"right", report.right},
-          {"tokens_per_problem", report.tokens_per_problem},
-          {"tokens_per_response", report.tokens_per_response},
-          {"seconds", report.seconds},
-          {"errors", report.errors}};
+  LongJson out;
+  const auto texts = [&](const TextList& list) {
+    return out.Array([&list](const LongJson::Put& put) {
+      return list.ForEach([&](std::string_view text) { return put(text); });
+    });
+  };
+  const auto numbers = [&](const std::vector<int32_t>& list) {
+    return out.Array([&list](const LongJson::Put& put) -> absl::Status {
+      for (const int32_t number : list) ESP_RETURN_IF_ERROR(put(number));
+      return absl::OkStatus();
+    });
+  };
+  out.json = {{"set", report.set},
+              {"method", report.method},
+              {"configuration", report.configuration},
+              {"config_hash", MethodHash(report.configuration)},
+              {"budget_tokens", report.budget_tokens},
+              {"limits", ParseJsonOrNull(report.limits)},
+              {"seed", report.seed},
+              {"samples", report.samples},
+              {"oracle", report.oracle},
+              {"complete", report.complete},
+              {"n", report.right.size()},
+              {"pass_at", at},
+              {"ids", texts(report.ids)},
+              {"responses", numbers(report.responses)},
+              {"right", numbers(report.right)},
+              {"tokens_per_problem", report.tokens_per_problem},
+              {"tokens_per_response", report.tokens_per_response},
+              {"seconds", report.seconds},
+              {"errors", texts(report.errors)}};
+  return out;
 }
 
 }  // namespace espalier

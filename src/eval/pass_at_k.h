@@ -51,26 +51,27 @@ struct PassReport {
   bool oracle = false;
   bool complete = true;  // false: stopped before all responses were done
   std::vector<PassAt> at;
-  // Indexed like ids: problems with at least as many responses as the largest
-  // k.
-  std::vector<std::string> ids;
-  std::vector<int64_t> responses;
-  std::vector<int64_t> right;
+  // Of the problems with at least as many responses as the largest k, in the
+  // order of the set.
+  TextList ids;  // empty if the rows list none
+  std::vector<int32_t> responses;
+  std::vector<int32_t> right;
   double tokens_per_problem = 0;  // sampled, all responses summed
   double tokens_per_response = 0;
   double seconds = 0;
-  std::vector<std::string> errors;  // "id: why", each once
+  TextList errors;  // "id: why", each once
 };
 
-// From the rows of one method at one budget, one row per seed. A problem that
-// failed counts as a wrong response, as in a sweep, and is listed in the
-// errors. If no problem has as many responses as the largest k, `ids` and `at`
-// are empty and `complete` is false.
+// From the rows of one method at one budget, one row per seed; only the last
+// may be cut short. A problem that failed counts as a wrong response, as in a
+// sweep, and is listed in the errors. If no problem has as many responses as
+// the largest k, `ids` and `at` are empty and `complete` is false.
 PassReport MakePassReport(const std::vector<ResultRow>& rows,
                           const std::vector<int>& ks);
 
 std::string PassTable(const PassReport& report);
-nlohmann::json PassJson(const PassReport& report);
+// `report` outlives the result.
+LongJson PassJson(const PassReport& report);
 
 }  // namespace espalier
 

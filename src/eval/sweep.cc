@@ -37,6 +37,7 @@ struct SweepInput {
   const Verifier& verifier;
   const SweepOptions& options;
   const RunHooks& hooks;
+  std::shared_ptr<ScratchFile> scratch;  // of the rows' lists
 };
 
 enum class Judged : char { kNot, kRight, kUndecided };
@@ -111,14 +112,19 @@ class BlockJudge {
   double seconds_ = 0;
 };
 
-void AddOutcome(const std::string& id, const Outcome& outcome, ResultRow& row) {
+void AddOutcome(const std::string& id, const Outcome& outcome, bool list,
+                ResultRow& row) {
   row.complete &= outcome.whole;
+  row.done.push_back(outcome.whole);
+  row.right.push_back(outcome.whole && outcome.judged == Judged::kRight);
   if (!outcome.whole) return;
-  row.ids.push_back(id);
-  row.correct.push_back(outcome.judged == Judged::kRight ? 1 : 0);
   row.undecided += outcome.judged == Judged::kUndecided ? 1 : 0;
-  row.answers.push_back(outcome.answer);
-  row.stages.push_back(outcome.stage);
+  row.with_answer += outcome.answer.empty() ? 0 : 1;
+  if (list) {
+    row.ids.push_back(id);
+    row.answers.push_back(outcome.answer);
+    row.stages.push_back(AnswerStageName(outcome.stage));
+  }
   if (!outcome.error.empty()) {
     row.errors.push_back(absl::StrCat(id, ": ", outcome.error));
   }
@@ -152,7 +158,7 @@ absl::Status RunBlock(const SweepInput& in, const SearchOptions& search,
   row.seconds += Clock::Real().Seconds() - start - judge.seconds();
   const std::vector<Outcome>& outcomes = judge.Finish();
   for (size_t i = 0; i < block.size(); ++i) {
-    AddOutcome(block[i].problem.id, outcomes[i], row);
+    AddOutcome(block[i].problem.id, outcomes[i], in.options.lists, row);
   }
   return absl::OkStatus();
 }
@@ -167,7 +173,11 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
                 .budget_tokens = search.max_tokens,
                 .limits = ExtraLimitsJson(search).dump(),
                 .seed = search.seed,
-                .oracle = in.options.reward == RewardSource::kOracle};
+                .oracle = in.options.reward == RewardSource::kOracle,
+                .ids = TextList(in.scratch),
+                .answers = TextList(in.scratch),
+                .stages = TextList(in.scratch),
+                .errors = TextList(in.scratch)};
   int64_t done = done_before;
   const auto searched = [&] {
     ++done;
@@ -181,7 +191,10 @@ absl::StatusOr<ResultRow> RunRow(const SweepInput& in,
         }
         return RunBlock(in, search, block, row, searched);
       }));
-  const double n = std::max<double>(1, static_cast<double>(row.ids.size()));
+  for (TextList* list : {&row.ids, &row.answers, &row.stages, &row.errors}) {
+    list->Seal();
+  }
+  const double n = std::max<double>(1, static_cast<double>(row.n()));
   row.tokens_per_problem /= n;
   row.prompt_tokens /= n;
   row.reward_tokens /= n;
@@ -236,22 +249,22 @@ absl::Status CheckRepeats(const SweepOptions& options) {
   return repeats.Status();
 }
 
+int64_t ResultRow::n() const {
+  return std::count(done.begin(), done.end(), true);
+}
+
 int64_t ResultRow::successes() const {
-  return std::count(correct.begin(), correct.end(), 1);
+  return std::count(right.begin(), right.end(), true);
 }
 
 double ResultRow::answered() const {
-  size_t given = 0;
-  for (size_t i = 0; i < answers.size(); ++i) given += !answers[i].empty();
-  return answers.empty()
-             ? 0
-             : static_cast<double>(given) / static_cast<double>(answers.size());
+  return static_cast<double>(with_answer) /
+         static_cast<double>(std::max<int64_t>(1, n()));
 }
 
 double ResultRow::accuracy() const {
-  return correct.empty() ? 0
-                         : static_cast<double>(successes()) /
-                               static_cast<double>(correct.size());
+  return static_cast<double>(successes()) /
+         static_cast<double>(std::max<int64_t>(1, n()));
 }
 
 absl::StatusOr<std::vector<Problem>> FirstProblems(
@@ -288,8 +301,9 @@ absl::Status RunSweep(Engine& engine, const std::string& set_name,
     ESP_ASSIGN_OR_RETURN(verdicts, VerifierReward::Create(verifier));
     hooks.reward = &*verdicts;
   }
-  const SweepInput in{engine,   set_name, problems, task,
-                      verifier, options,  hooks};
+  const SweepInput in{
+      engine,   set_name, problems, task,
+      verifier, options,  hooks,    std::make_shared<ScratchFile>()};
   ESP_RETURN_IF_ERROR(CheckMethods(in));
   const int64_t all =
       count *
@@ -331,45 +345,54 @@ absl::StatusOr<std::vector<ResultRow>> RunSweep(
 
 namespace {
 
-struct ProblemMean {
-  std::string_view id;  // the row's, which outlives this
-  double mean = 0;
-};
+using MethodAtBudget = std::pair<std::string, int64_t>;
 
-// Each problem's share of right answers over the seeds, by id. Rows that were
-// cut short are left out: they have only the quick problems.
-std::vector<ProblemMean> MeanByProblem(const std::vector<ResultRow>& rows,
-                                       const std::string& method,
-                                       int64_t budget, bool complete_only) {
-  std::vector<ProblemMean> all;
+// The seeds of one method at one budget.
+std::vector<const ResultRow*> RowsOf(const std::vector<ResultRow>& rows,
+                                     const MethodAtBudget& key) {
+  std::vector<const ResultRow*> seeds;
   for (const ResultRow& row : rows) {
-    if (row.method != method || row.budget_tokens != budget) continue;
-    if (complete_only && !row.complete) continue;
-    for (size_t i = 0; i < row.ids.size(); ++i) {
-      all.push_back({row.ids[i], static_cast<double>(row.correct[i])});
+    if (row.method == key.first && row.budget_tokens == key.second) {
+      seeds.push_back(&row);
     }
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    return a.id < b.id;  // sums of 0 and 1 are exact in any order
-  });
-  size_t problems = 0;
-  for (size_t i = 0; i < all.size();) {
-    const std::string_view id = all[i].id;
-    double sum = 0;
-    const size_t begin = i;
-    for (; i < all.size() && all[i].id == id; ++i) sum += all[i].mean;
-    all[problems++] = {id, sum / static_cast<double>(i - begin)};
-  }
-  all.resize(problems);
-  return all;
+  return seeds;
 }
 
-std::vector<double> SharesByProblem(const std::vector<ResultRow>& rows,
-                                    const std::string& method, int64_t budget) {
+// Rows that were cut short have only the quick problems.
+std::vector<const ResultRow*> CompleteRowsOf(const std::vector<ResultRow>& rows,
+                                             const MethodAtBudget& key) {
+  std::vector<const ResultRow*> seeds = RowsOf(rows, key);
+  std::erase_if(seeds, [](const ResultRow* row) { return !row->complete; });
+  return seeds;
+}
+
+size_t Positions(const std::vector<const ResultRow*>& seeds) {
+  size_t most = 0;
+  for (const ResultRow* row : seeds) most = std::max(most, row->done.size());
+  return most;
+}
+
+// The share of right answers to the problem at position `i` over the seeds that
+// finished it, if any did.
+std::optional<double> ShareAt(const std::vector<const ResultRow*>& seeds,
+                              size_t i) {
+  double right = 0, done = 0;
+  for (const ResultRow* row : seeds) {
+    if (i >= row->done.size() || !row->done[i]) continue;
+    done += 1;
+    right += row->right[i] ? 1 : 0;
+  }
+  if (done == 0) return std::nullopt;
+  return right / done;
+}
+
+std::vector<double> Shares(const std::vector<const ResultRow*>& seeds) {
   std::vector<double> shares;
-  for (const ProblemMean& problem :
-       MeanByProblem(rows, method, budget, /*complete_only=*/false)) {
-    shares.push_back(problem.mean);
+  const size_t positions = Positions(seeds);
+  shares.reserve(positions);
+  for (size_t i = 0; i < positions; ++i) {
+    if (const auto share = ShareAt(seeds, i)) shares.push_back(*share);
   }
   return shares;
 }
@@ -383,17 +406,17 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
     double speculated_tokens = 0;
     bool oracle = false;
   };
-  std::vector<std::pair<std::string, int64_t>> order;
-  std::map<std::pair<std::string, int64_t>, Sum> sums;
+  std::vector<MethodAtBudget> order;
+  std::map<MethodAtBudget, Sum> sums;
   size_t width = 6;
   for (const ResultRow& row : rows) {
     const auto key = std::make_pair(row.method, row.budget_tokens);
     if (sums.find(key) == sums.end()) order.push_back(key);
     Sum& sum = sums[key];
-    const double n = static_cast<double>(row.correct.size());
+    const auto n = static_cast<double>(row.n());
     sum.successes += row.successes();
     sum.undecided += row.undecided;
-    sum.n += static_cast<int64_t>(row.correct.size());
+    sum.n += row.n();
     sum.tokens += row.tokens_per_problem * n;
     sum.calls += row.model_calls * n;
     sum.verdict_tokens += row.verdict_tokens * n;
@@ -413,8 +436,9 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
                             static_cast<int>(width), name, key.second);
       continue;
     }
-    const Interval ci =
-        ShareInterval(SharesByProblem(rows, key.first, key.second));
+    const std::vector<const ResultRow*> seeds = RowsOf(rows, key);
+    const Interval ci = seeds.size() == 1 ? WilsonInterval(sum.successes, sum.n)
+                                          : ShareInterval(Shares(seeds));
     const auto n = static_cast<double>(sum.n);
     absl::StrAppendFormat(
         &table, "%-*s %8d %7.1f%% %6.1f%% - %5.1f%% %10.1f %9.1f %8.1f\n",
@@ -442,11 +466,11 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
         sum.speculated_tokens / static_cast<double>(sum.n));
   }
   for (const ResultRow& row : rows) {
-    if (row.complete || row.ids.empty()) continue;
+    if (row.complete || row.n() == 0) continue;
     absl::StrAppendFormat(&table,
                           "%s, %d tokens: stopped after the first %d finished "
                           "problems; not compared\n",
-                          row.method, row.budget_tokens, row.correct.size());
+                          row.method, row.budget_tokens, row.n());
   }
   for (const auto& key : order) {
     if (sums[key].undecided == 0) continue;
@@ -458,23 +482,31 @@ std::string SweepTable(const std::vector<ResultRow>& rows) {
   return table;
 }
 
-nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
+LongJson SweepJson(const std::vector<ResultRow>& rows) {
+  LongJson report;
   nlohmann::json results = nlohmann::json::array();
+  const auto texts = [&](const TextList& list) {
+    return report.Array([&list](const LongJson::Put& put) {
+      return list.ForEach([&](std::string_view text) { return put(text); });
+    });
+  };
   for (const ResultRow& row : rows) {
-    if (row.ids.empty()) continue;  // no problem done, nothing to compare
-    nlohmann::json stages = nlohmann::json::array();
-    for (const AnswerStage stage : row.stages) {
-      stages.push_back(AnswerStageName(stage));
-    }
-    const Interval ci = WilsonInterval(
-        row.successes(), static_cast<int64_t>(row.correct.size()));
+    const int64_t n = row.n();
+    if (n == 0) continue;  // no problem done, nothing to compare
+    const auto correct = [&row](const LongJson::Put& put) -> absl::Status {
+      for (size_t i = 0; i < row.done.size(); ++i) {
+        if (row.done[i]) ESP_RETURN_IF_ERROR(put(row.right[i] ? 1 : 0));
+      }
+      return absl::OkStatus();
+    };
+    const Interval ci = WilsonInterval(row.successes(), n);
     results.push_back({{"set", row.set},
                        {"method", row.method},
                        {"configuration", row.configuration},
                        {"config_hash", MethodHash(row.configuration)},
                        {"budget_tokens", row.budget_tokens},
                        {"limits", ParseJsonOrNull(row.limits)},
-                       {"n", row.correct.size()},
+                       {"n", n},
                        {"accuracy", row.accuracy()},
                        {"ci_low", ci.low},
                        {"ci_high", ci.high},
@@ -488,15 +520,16 @@ nlohmann::json SweepJson(const std::vector<ResultRow>& rows) {
                        {"seed", row.seed},
                        {"oracle", row.oracle},
                        {"complete", row.complete},
-                       {"ids", row.ids},
-                       {"correct", row.correct},
+                       {"ids", texts(row.ids)},
+                       {"correct", report.Array(correct)},
                        {"undecided", row.undecided},
-                       {"answers", row.answers},
+                       {"answers", texts(row.answers)},
                        {"answered", row.answered()},
-                       {"stages", std::move(stages)},
-                       {"errors", row.errors}});
+                       {"stages", texts(row.stages)},
+                       {"errors", texts(row.errors)}});
   }
-  return {{"results", results}};
+  report.json["results"] = std::move(results);
+  return report;
 }
 
 std::vector<Comparison> CompareWith(const std::string& method,
@@ -507,22 +540,20 @@ std::vector<Comparison> CompareWith(const std::string& method,
       return c.other == row.method && c.budget_tokens == row.budget_tokens;
     });
     if (row.method == method || seen) continue;
-    const std::vector<ProblemMean> ours =
-        MeanByProblem(rows, method, row.budget_tokens, /*complete_only=*/true);
-    const std::vector<ProblemMean> theirs = MeanByProblem(
-        rows, row.method, row.budget_tokens, /*complete_only=*/true);
-    std::vector<double> a, b;
-    size_t other = 0;
-    for (const ProblemMean& problem : ours) {
-      while (other < theirs.size() && theirs[other].id < problem.id) ++other;
-      if (other == theirs.size()) break;
-      if (theirs[other].id != problem.id) continue;
-      a.push_back(problem.mean);
-      b.push_back(theirs[other].mean);
+    const std::vector<const ResultRow*> ours =
+        CompleteRowsOf(rows, {method, row.budget_tokens});
+    const std::vector<const ResultRow*> theirs =
+        CompleteRowsOf(rows, {row.method, row.budget_tokens});
+    std::vector<double> lead;
+    const size_t positions = std::min(Positions(ours), Positions(theirs));
+    lead.reserve(positions);
+    for (size_t i = 0; i < positions; ++i) {
+      const auto a = ShareAt(ours, i), b = ShareAt(theirs, i);
+      if (a && b) lead.push_back(*a - *b);
     }
-    if (a.empty()) continue;
+    if (lead.empty()) continue;
     out.push_back({method, row.method, row.budget_tokens,
-                   static_cast<int64_t>(a.size()), ComparePaired(a, b, 0)});
+                   static_cast<int64_t>(lead.size()), BootstrapMean(lead, 0)});
   }
   return out;
 }

@@ -7,6 +7,9 @@
 //
 // Responses are graded after a search has ended and grades never feed back:
 // searches get problems without references.
+//
+// A row keeps two bits per problem in memory; ids and answers lie in a
+// temporary file of the run.
 #ifndef ESPALIER_SRC_EVAL_SWEEP_H_
 #define ESPALIER_SRC_EVAL_SWEEP_H_
 
@@ -18,6 +21,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "base/long_json.h"
 #include "espalier/problem.h"
 #include "espalier/search_options.h"
 #include "espalier/search_result.h"
@@ -49,6 +53,7 @@ struct SweepOptions {
   SearchOptions search = {};
   RewardSource reward = RewardSource::kModel;
   const std::atomic<bool>* stop = nullptr;  // ends the sweep early
+  bool lists = true;  // rows list ids, answers and stages; SweepJson needs them
   // Called after each finished problem (not cut short) with the number done and
   // the total over the sweep.
   std::function<void(int64_t done, int64_t all)> progress;
@@ -72,20 +77,22 @@ struct ResultRow {
   // False: stopped before all problems were done. Problems whose searches were
   // cut short are not in the row.
   bool complete = true;
-  TextList ids;
-  std::vector<int8_t> correct;  // 0 or 1, indexed like ids
-  int64_t undecided = 0;        // answers that nobody can judge, counted as 0
-  TextList answers;
-  std::vector<AnswerStage> stages;  // where the answers came from
+  // By position in the set: whose search finished, and whose answer is right.
+  std::vector<bool> done, right;
+  int64_t undecided = 0;    // answers that nobody can judge, counted as wrong
+  int64_t with_answer = 0;  // finished problems that have an answer
+  // Of the finished problems, in the order of the set; the stages are names.
+  TextList ids, answers, stages;
   double tokens_per_problem = 0;
   double prompt_tokens = 0;  // means of the counters in SearchResult
   double reward_tokens = 0;
   double verdict_tokens = 0;
   double speculated_tokens = 0;
   double model_calls = 0;
-  double seconds = 0;               // wall time of the row
-  std::vector<std::string> errors;  // "id: why" for problems that failed
+  double seconds = 0;  // wall time of the row
+  TextList errors;     // "id: why" for problems that failed
 
+  int64_t n() const;  // finished problems
   int64_t successes() const;
   double accuracy() const;
   double answered() const;  // share of problems with an answer
@@ -117,7 +124,8 @@ absl::Status RunSweep(Engine& engine, const std::string& set_name,
 // first), tokens and seconds; then rows that were cut short, and undecided
 // answers. A row without a finished problem says so and is not in the JSON.
 std::string SweepTable(const std::vector<ResultRow>& rows);
-nlohmann::json SweepJson(const std::vector<ResultRow>& rows);
+// `rows` outlive the result.
+LongJson SweepJson(const std::vector<ResultRow>& rows);
 
 // How far `method` is ahead of another at the same budget, on the problems that
 // both have done; a problem's seeds are averaged first.

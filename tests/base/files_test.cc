@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "base/write_pieces.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -49,6 +50,23 @@ TEST_F(FilesTest, ReadsEveryByte) {
   const auto data = ReadFile(Path("a"));
   ASSERT_TRUE(data.ok()) << data.status();
   EXPECT_EQ(*data, bytes);
+}
+
+TEST_F(FilesTest, PiecesThatEndInAnErrorLeaveTheFileAsItWas) {
+  const auto write = [&](const absl::Status& end) {
+    return WriteFileInPieces(Path("a"), [&](const PieceSink& put) {
+      absl::Status status = put("one ");
+      status.Update(put("two"));
+      status.Update(end);
+      return status;
+    });
+  };
+  EXPECT_TRUE(write(absl::OkStatus()).ok());
+  EXPECT_EQ(Slurp(Path("a")), "one two");
+  std::ofstream(Path("a"), std::ios::binary) << "old";
+  EXPECT_EQ(write(absl::UnavailableError("gone")).message(), "gone");
+  EXPECT_EQ(Slurp(Path("a")), "old");
+  EXPECT_EQ(Entries(), 1);
 }
 
 TEST_F(FilesTest, ReadsAnEmptyFile) {

@@ -49,30 +49,35 @@ TEST(PassAtKTest, ValuesWorkedOutByHand) {
   EXPECT_EQ(PassAtK(4, 0, 4), 0);
 }
 
-ResultRow Row(uint64_t seed, TextList ids, std::vector<int8_t> correct,
-              double tokens) {
+// "1": right, "0": wrong, "-": not finished; problems are a, b, c.
+ResultRow Row(uint64_t seed, std::string_view verdicts, double tokens) {
   ResultRow row;
   row.set = "set";
   row.method = "sample";
   row.seed = seed;
   row.budget_tokens = 99;
   row.tokens_per_problem = tokens;
-  row.ids = std::move(ids);
-  row.correct = std::move(correct);
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    row.done.push_back(verdicts[i] != '-');
+    row.right.push_back(verdicts[i] == '1');
+    if (row.done[i]) row.ids.push_back(std::string_view("abc").substr(i, 1));
+  }
   return row;
+}
+
+std::vector<std::string> Texts(const TextList& list) {
+  return list.First(list.size());
 }
 
 // Means over problems of values worked out by hand.
 TEST(PassReportTest, MeansOverProblems) {
-  std::vector<ResultRow> rows = {Row(5, {"a", "b", "c"}, {1, 0, 0}, 10),
-                                 Row(6, {"c", "b", "a"}, {0, 0, 1}, 20),
-                                 Row(7, {"a", "b", "c"}, {0, 0, 1}, 30),
-                                 Row(8, {"a", "b", "c"}, {0, 0, 0}, 40)};
+  std::vector<ResultRow> rows = {Row(5, "100", 10), Row(6, "100", 20),
+                                 Row(7, "001", 30), Row(8, "000", 40)};
   rows[0].errors = rows[1].errors = {"b: it is too long"};
   const PassReport report = MakePassReport(rows, {1, 2, 4});
-  EXPECT_EQ(report.ids, (std::vector<std::string>{"a", "b", "c"}));
-  EXPECT_EQ(report.right, (std::vector<int64_t>{2, 0, 1}));
-  EXPECT_EQ(report.responses, (std::vector<int64_t>{4, 4, 4}));
+  EXPECT_EQ(Texts(report.ids), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(report.right, (std::vector<int32_t>{2, 0, 1}));
+  EXPECT_EQ(report.responses, (std::vector<int32_t>{4, 4, 4}));
   ASSERT_EQ(report.at.size(), 3u);
   EXPECT_NEAR(report.at[0].share, (0.5 + 0 + 0.25) / 3, 1e-12);
   EXPECT_NEAR(report.at[1].share, (5.0 / 6 + 0 + 0.5) / 3, 1e-12);
@@ -83,19 +88,19 @@ TEST(PassReportTest, MeansOverProblems) {
   }
   EXPECT_DOUBLE_EQ(report.tokens_per_problem, 100);
   EXPECT_DOUBLE_EQ(report.tokens_per_response, 25);
-  EXPECT_EQ(report.errors, (std::vector<std::string>{"b: it is too long"}));
+  EXPECT_EQ(Texts(report.errors),
+            (std::vector<std::string>{"b: it is too long"}));
   EXPECT_EQ(report.seed, 5u);
   EXPECT_EQ(report.samples, 4);
 }
 
 TEST(PassReportTest, AStopLeavesProblemsWithEnoughResponses) {
-  std::vector<ResultRow> rows = {Row(0, {"a", "b"}, {1, 0}, 10),
-                                 Row(1, {"b", "a"}, {1, 0}, 10),
-                                 Row(2, {"b"}, {0}, 10)};
+  std::vector<ResultRow> rows = {Row(0, "10", 10), Row(1, "01", 10),
+                                 Row(2, "-0", 10)};
   rows[2].complete = false;
   const PassReport report = MakePassReport(rows, {1, 3});
   EXPECT_FALSE(report.complete);
-  EXPECT_EQ(report.ids, (std::vector<std::string>{"b"}));
+  EXPECT_EQ(Texts(report.ids), (std::vector<std::string>{"b"}));
   EXPECT_NEAR(report.at[0].share, 1.0 / 3, 1e-12);
   EXPECT_DOUBLE_EQ(report.tokens_per_problem, 25);  // 50 tokens, two problems
   EXPECT_THAT(
@@ -104,15 +109,14 @@ TEST(PassReportTest, AStopLeavesProblemsWithEnoughResponses) {
 }
 
 TEST(PassReportTest, AStopBeforeAnyProblemHadEnoughIsToldAsThat) {
-  const std::vector<ResultRow> rows = {Row(0, {"a", "b"}, {1, 0}, 10),
-                                       Row(1, {}, {}, 0)};
+  const std::vector<ResultRow> rows = {Row(0, "10", 10), Row(1, "", 0)};
   const PassReport report = MakePassReport(rows, {1, 4});
   EXPECT_FALSE(report.complete);
   EXPECT_THAT(report.at, IsEmpty());
   EXPECT_DOUBLE_EQ(report.tokens_per_response, 10);
   EXPECT_THAT(PassTable(report), HasSubstr("no problem had enough responses"));
-  EXPECT_EQ(PassJson(report)["n"], 0);
-  EXPECT_EQ(PassJson(report)["complete"], false);
+  EXPECT_EQ(PassJson(report).json["n"], 0);
+  EXPECT_EQ(PassJson(report).json["complete"], false);
 }
 
 }  // namespace

@@ -171,22 +171,22 @@ TEST(ProgramSearch, ShownTestsGuideItAndHiddenOnesJudge) {
   EXPECT_FALSE(fooled.graded);
   EXPECT_TRUE(fooled.slow);
   ASSERT_EQ(row.answers.size(), 1u);
-  EXPECT_EQ(row.answers[0], "    return x * x");
-  EXPECT_EQ(row.correct[0], 0);
+  EXPECT_EQ(row.answers.First(1)[0], "    return x * x");
+  EXPECT_FALSE(row.right[0]);
   // The search finds the one program that passes.
   LinesEngine guided({kWrong, kWrong, kWrong, kRight});
   for (const char* method :
        {kMethod, "preset=bfs_prover_v2", "preset=deepsearch"}) {
     row = Sweep(guided, set, method);
     ASSERT_EQ(row.answers.size(), 1u) << method;
-    EXPECT_EQ(row.answers[0], "    return x + x") << method;
-    EXPECT_EQ(row.correct[0], 1) << method;
+    EXPECT_EQ(row.answers.First(1)[0], "    return x + x") << method;
+    EXPECT_TRUE(row.right[0]) << method;
   }
-  EXPECT_NE(Sweep(guided, set, "majority").correct[0], 1);
+  EXPECT_FALSE(Sweep(guided, set, "majority").right[0]);
   // With other hidden tests, the same search gets another verdict.
   row = Sweep(fooled, Doubling("f(3) == 9"));
-  EXPECT_EQ(row.answers[0], "    return x * x");
-  EXPECT_EQ(row.correct[0], 1);
+  EXPECT_EQ(row.answers.First(1)[0], "    return x * x");
+  EXPECT_TRUE(row.right[0]);
 }
 
 TEST(ProgramSearch, ShownTestsAreARewardForMethodsOfWholeResponses) {
@@ -197,14 +197,14 @@ TEST(ProgramSearch, ShownTestsAreARewardForMethodsOfWholeResponses) {
     LinesEngine guided({kWrong, kWrong, kWrong, kRight});
     const ResultRow right = Sweep(guided, set, method, RewardSource::kVerifier);
     ASSERT_EQ(right.answers.size(), 1u) << method;
-    EXPECT_EQ(right.answers[0], "    return x + x") << method;
-    EXPECT_EQ(right.correct[0], 1) << method;
+    EXPECT_EQ(right.answers.First(1)[0], "    return x + x") << method;
+    EXPECT_TRUE(right.right[0]) << method;
     EXPECT_FALSE(right.oracle);
     LinesEngine fooled({kWrong, kWrong, kWrong, kShown});
     const ResultRow wrong = Sweep(fooled, set, method, RewardSource::kVerifier);
     ASSERT_EQ(wrong.answers.size(), 1u) << method;
-    EXPECT_EQ(wrong.answers[0], "    return x * x") << method;
-    EXPECT_EQ(wrong.correct[0], 0) << method;
+    EXPECT_EQ(wrong.answers.First(1)[0], "    return x * x") << method;
+    EXPECT_FALSE(wrong.right[0]) << method;
   }
   const absl::Status none =
       VerifierReward::Create(*FindVerifier("stories").value()).status();
@@ -297,7 +297,8 @@ TEST(UndecidedAnswers, AreCountedAndLeftOutOfLabels) {
   EXPECT_EQ(row.undecided, 1);
   EXPECT_NE(SweepTable({row}).find("1 answers are undecided"),
             std::string::npos);
-  EXPECT_EQ(SweepJson({row})["results"][0]["undecided"], 1);
+  const std::vector<ResultRow> rows = {row};
+  EXPECT_EQ(SweepJson(rows).json["results"][0]["undecided"], 1);
   EXPECT_EQ(sweep(" \\boxed{2}\n").undecided, 0);
 
   int kept = 0;

@@ -13,6 +13,10 @@
 namespace espalier {
 namespace {
 
+std::vector<std::string> Texts(const TextList& list) {
+  return list.First(list.size());
+}
+
 class ScriptVerifier : public Verifier {
  public:
   std::string_view name() const override { return "script"; }
@@ -81,7 +85,7 @@ TEST(SweepTest, ShuffledGoldChangesVerdictsAndNoAnswer) {
   ASSERT_EQ(a->size(), 12u);
   int64_t right = 0, right_shuffled = 0;
   for (size_t i = 0; i < a->size(); ++i) {
-    EXPECT_EQ((*a)[i].answers, (*b)[i].answers) << (*a)[i].method;
+    EXPECT_EQ(Texts((*a)[i].answers), Texts((*b)[i].answers)) << (*a)[i].method;
     right += (*a)[i].successes();
     right_shuffled += (*b)[i].successes();
   }
@@ -94,7 +98,7 @@ TEST(SweepTest, RowsCarryWhatTheirReadersNeed) {
       RunSweep(engine, "script", Problems(), ScriptTask(), ScriptVerifier(),
                {.methods = {"sample"}, .budgets = {99}, .seeds = 3});
   ASSERT_TRUE(rows.ok());
-  const nlohmann::json json = SweepJson(*rows);
+  const nlohmann::json json = SweepJson(*rows).Whole();
   ASSERT_EQ(json["results"].size(), 3u);
   for (const auto& row : json["results"]) {
     for (const char* key :
@@ -195,7 +199,8 @@ TEST(SweepTest, BlocksOfProblemsChangeNothing) {
     ASSERT_TRUE(RunSweep(engine, "script", blocks, 40, ScriptTask(),
                          ScriptVerifier(), options, rows)
                     .ok());
-    nlohmann::json expected = SweepJson(*whole), found = SweepJson(rows);
+    nlohmann::json expected = SweepJson(*whole).Whole();
+    nlohmann::json found = SweepJson(rows).Whole();
     for (auto* json : {&expected, &found}) {
       for (auto& row : (*json)["results"]) row.erase("seconds");
     }
@@ -217,6 +222,7 @@ TEST(SweepTest, SearchesCutShortAreNoPartOfARow) {
   const ResultRow& row = rows->front();
   EXPECT_FALSE(row.complete);
   EXPECT_EQ(row.ids.size(), 20u);
+  EXPECT_EQ(row.n(), 20);
   EXPECT_EQ(row.accuracy(), 0.5);
   EXPECT_EQ(row.answered(), 1);
   EXPECT_NE(
@@ -228,6 +234,26 @@ TEST(SweepTest, SearchesCutShortAreNoPartOfARow) {
   EXPECT_TRUE(CompareWith("greedy", {whole, row}).empty());
   EXPECT_TRUE(CompareWith("sample", {whole, row}).empty());
   EXPECT_EQ(row.tokens_per_problem, 10);
+}
+
+// Two bits per problem are in memory. Without lists nothing else is kept at
+// all.
+TEST(SweepTest, RowsWithoutListsHaveTheSameFigures) {
+  ScriptEngine engine;
+  SweepOptions options{
+      .methods = {"greedy", "sample"}, .budgets = {99}, .seeds = 2};
+  const auto whole = RunSweep(engine, "script", Problems(), ScriptTask(),
+                              ScriptVerifier(), options);
+  options.lists = false;
+  const auto bare = RunSweep(engine, "script", Problems(), ScriptTask(),
+                             ScriptVerifier(), options);
+  ASSERT_TRUE(whole.ok() && bare.ok());
+  for (size_t i = 0; i < bare->size(); ++i) {
+    EXPECT_EQ((*bare)[i].ids.size(), 0u);
+    EXPECT_EQ((*whole)[i].ids.size(), 40u);
+    EXPECT_EQ((*bare)[i].successes(), (*whole)[i].successes());
+    EXPECT_EQ((*bare)[i].answered(), (*whole)[i].answered());
+  }
 }
 
 TEST(SweepTest, ProgressCountsWhatIsDone) {
@@ -251,11 +277,12 @@ TEST(SweepTest, RowsWithoutAFinishedProblemSaySo) {
   none.method = "greedy";
   none.budget_tokens = 700;
   none.complete = false;
-  const std::string table = SweepTable({none});
+  const std::vector<ResultRow> rows = {none};
+  const std::string table = SweepTable(rows);
   EXPECT_NE(table.find("700  no problem finished"), std::string::npos) << table;
   EXPECT_EQ(table.find("0.0%"), std::string::npos) << table;
   EXPECT_EQ(table.find("stopped after"), std::string::npos) << table;
-  EXPECT_TRUE(SweepJson({none})["results"].empty());
+  EXPECT_TRUE(SweepJson(rows).json["results"].empty());
 }
 
 TEST(SweepTest, TheSameConfigurationTwiceIsRefused) {
@@ -283,8 +310,8 @@ TEST(SweepTest, IntervalsAreOverProblemsNotTheirSeeds) {
   rows[0].method = "greedy";
   rows[0].budget_tokens = 60;
   for (int i = 0; i < 10; ++i) {
-    rows[0].ids.push_back(absl::StrCat(i));
-    rows[0].correct.push_back(i < 8 ? 1 : 0);
+    rows[0].done.push_back(true);
+    rows[0].right.push_back(i < 8);
   }
   // Wilson's interval for 8 of 10, with one seed and with three that agree.
   const std::string interval = "80.0%   49.0% -  94.3%";
@@ -300,22 +327,22 @@ TEST(SweepTest, IntervalsAreOverProblemsNotTheirSeeds) {
 
 // Means worked out by hand; the interval is tested in statistics_test.
 TEST(SweepTest, ComparisonsPairProblemsAndAverageSeeds) {
-  const auto row = [](std::string method, int64_t budget, TextList ids,
-                      std::vector<int8_t> correct) {
+  const auto row = [](std::string method, int64_t budget,
+                      std::vector<bool> done, std::vector<bool> right) {
     ResultRow row;
     row.method = std::move(method);
     row.budget_tokens = budget;
-    row.ids = std::move(ids);
-    row.correct = std::move(correct);
+    row.done = std::move(done);
+    row.right = std::move(right);
     return row;
   };
   const std::vector<ResultRow> rows = {
-      row("a", 10, {"p", "q", "r"}, {1, 1, 0}),
-      row("a", 10, {"p", "q", "r"}, {1, 0, 0}),
-      row("b", 10, {"q", "p"}, {0, 1}),  // stopped before r
-      row("a", 20, {"p"}, {1}),
-      row("c", 20, {"p"}, {0}),
-      row("c", 30, {"p"}, {1}),  // no row to compare with
+      row("a", 10, {true, true, true}, {true, true, false}),
+      row("a", 10, {true, true, true}, {true, false, false}),
+      row("b", 10, {true, true, false}, {true, false, false}),
+      row("a", 20, {true}, {true}),
+      row("c", 20, {true}, {false}),
+      row("c", 30, {true}, {true}),  // no row to compare with
   };
   const std::vector<Comparison> found = CompareWith("a", rows);
   ASSERT_EQ(found.size(), 2u);

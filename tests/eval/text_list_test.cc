@@ -1,33 +1,70 @@
 #include "src/eval/text_list.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {
 
+std::vector<std::string> Texts(const TextList& list) {
+  return list.First(list.size());
+}
+
 TEST(TextList, TextsComeBackAsTheyWerePut) {
   const std::vector<std::string> texts = {
       "", "a", "", std::string("b\0c", 3), std::string(100'000, 'x'), ""};
-  TextList list;
-  EXPECT_TRUE(list.empty());
-  for (const std::string& text : texts) list.push_back(text);
-  ASSERT_EQ(list.size(), texts.size());
-  for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(list[i], texts[i]) << i;
+  for (const bool on_disk : {false, true}) {
+    TextList list(on_disk ? std::make_shared<ScratchFile>() : nullptr);
+    EXPECT_TRUE(list.empty());
+    for (const std::string& text : texts) list.push_back(text);
+    EXPECT_EQ(Texts(list), texts);
+    list.Seal();
+    EXPECT_EQ(Texts(list), texts);
+    list.push_back("after");
+    EXPECT_EQ(list.size(), texts.size() + 1);
+    EXPECT_EQ(Texts(list).back(), "after");
+  }
 }
 
-// The same bytes split elsewhere are different texts.
-TEST(TextList, EqualListsHoldTheSameTexts) {
-  EXPECT_EQ(TextList({"ab", "c"}), TextList({"ab", "c"}));
-  EXPECT_FALSE(TextList({"ab", "c"}) == TextList({"a", "bc"}));
-  EXPECT_FALSE(TextList({"ab"}) == TextList({"ab", ""}));
+TEST(TextList, ListsOfOneFileKeepApart) {
+  const auto scratch = std::make_shared<ScratchFile>();
+  TextList even(scratch), odd(scratch);
+  std::vector<std::string> evens, odds;
+  for (int i = 0; i < 40'000; i += 2) {
+    evens.push_back(absl::StrCat("the even number ", i));
+    odds.push_back(absl::StrCat("the odd one ", i + 1));
+    even.push_back(evens.back());
+    odd.push_back(odds.back());
+  }
+  EXPECT_EQ(Texts(even), evens);
+  EXPECT_EQ(Texts(odd), odds);
 }
 
-TEST(TextList, IsAnArrayOfStringsInJson) {
-  EXPECT_EQ(nlohmann::json(TextList({"", "7"})).dump(), R"(["","7"])");
+// Writes fail beyond a limit of the process, as on a full disk.
+void FillALimitedDisk() {
+  ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit = {.rlim_cur = 100'000, .rlim_max = 100'000};
+  ::setrlimit(RLIMIT_FSIZE, &limit);
+  TextList list(std::make_shared<ScratchFile>());
+  std::vector<std::string> texts;
+  for (int i = 0; i < 30'000; ++i) {
+    texts.push_back(absl::StrCat("text ", i));
+    list.push_back(texts.back());
+  }
+  list.Seal();
+  ::exit(Texts(list) == texts ? 0 : 1);
+}
+
+TEST(TextList, AFullDiskLosesNothing) {
+  EXPECT_EXIT(FillALimitedDisk(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -145,12 +145,11 @@ absl::Status CheckFlags(EvalFlags& flags) {
   return absl::OkStatus();
 }
 
-void PrintErrors(const std::string& method,
-                 const std::vector<std::string>& errors) {
+void PrintErrors(const std::string& method, const TextList& errors) {
   constexpr size_t kShown = 3;
-  for (size_t i = 0; i < errors.size() && i < kShown; ++i) {
+  for (const std::string& error : errors.First(kShown)) {
     std::fprintf(stderr, "%s: %s\n", Printable(method).c_str(),
-                 Printable(errors[i]).c_str());
+                 Printable(error).c_str());
   }
   if (errors.size() > kShown) {
     std::fprintf(stderr, "%s: ... and %zu more problems\n",
@@ -159,7 +158,8 @@ void PrintErrors(const std::string& method,
 }
 
 absl::Status WriteResults(const EvalFlags& flags, const ResolvedModels& models,
-                          const EngineStats& stats, nlohmann::json json) {
+                          const EngineStats& stats, LongJson results) {
+  nlohmann::json& json = results.json;
   json["version"] = Version();
   json["model"] = models.policy();
   if (flags.verifier_reward) json["reward"] = "verifier";
@@ -168,7 +168,7 @@ absl::Status WriteResults(const EvalFlags& flags, const ResolvedModels& models,
   json["set_seed"] = flags.set.options.seed;
   json.update(ChoiceJson(flags.set.options));
   json.update(ServerJson(stats));
-  return flags.json.Write(json);
+  return flags.json.WriteLong(results);
 }
 
 absl::Status ReportPassAt(const EvalFlags& flags, const ResolvedModels& models,
@@ -176,7 +176,7 @@ absl::Status ReportPassAt(const EvalFlags& flags, const ResolvedModels& models,
                           const std::vector<ResultRow>& rows) {
   const PassReport report = MakePassReport(rows, flags.pass_at);
   std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s",
-               Printable(report.set).c_str(), report.ids.size(),
+               Printable(report.set).c_str(), report.right.size(),
                Printable(models.policy()).c_str(),
                Printable(PassTable(report)).c_str());
   if (flags.json.wanted()) {
@@ -200,9 +200,9 @@ absl::Status ReportSweep(const EvalFlags& flags, const ResolvedModels& models,
     std::fprintf(report, "%s", Printable(ComparisonTable(comparisons)).c_str());
   }
   if (flags.json.wanted()) {
-    nlohmann::json json = SweepJson(rows);
+    LongJson json = SweepJson(rows);
     if (!flags.compare.empty()) {
-      json["comparisons"] = ComparisonJson(comparisons);
+      json.json["comparisons"] = ComparisonJson(comparisons);
     }
     ESP_RETURN_IF_ERROR(WriteResults(flags, models, stats, std::move(json)));
   }
@@ -280,6 +280,7 @@ absl::Status RunEval(EvalFlags& flags) {
   ESP_RETURN_IF_ERROR(set.KeepJudged(*put.verifier));
   ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
   flags.sweep.stop = &StopRequested();
+  flags.sweep.lists = flags.json.wanted();
   ESP_RETURN_IF_ERROR(CheckModels(flags, *engine, put));
   ESP_RETURN_IF_ERROR(SetBudgets(flags, set, *engine, *put.task));
   const int64_t all = set.count() *
@@ -312,12 +313,15 @@ absl::Status RunEval(EvalFlags& flags) {
         "stopped; the figures above cover what was done until then");
   }
   for (const ResultRow& row : rows) {
-    if (row.errors.empty() || row.errors.size() < row.ids.size()) continue;
+    const std::vector<std::string> errors = row.errors.First(1);
+    if (errors.empty() || static_cast<int64_t>(row.errors.size()) < row.n()) {
+      continue;
+    }
     return absl::FailedPreconditionError(
         absl::StrCat(row.method,
                      ": every search failed, so its accuracy says "
                      "nothing; the first because ",
-                     row.errors.front()));
+                     errors.front()));
   }
   return absl::OkStatus();
 }

@@ -14,7 +14,9 @@
 #include "absl/strings/str_split.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/long_json.h"
 #include "base/status_macros.h"
+#include "base/write_pieces.h"
 #include "datasets/sets/record_reader.h"
 #include "nlohmann/json.hpp"
 
@@ -221,6 +223,19 @@ absl::Status JsonOutput::Check() const {
 absl::Status JsonOutput::Write(const nlohmann::json& json) const {
   if (!wanted()) return absl::OkStatus();
   return WriteOutput(where, JsonText(json, 1) + "\n");
+}
+
+absl::Status JsonOutput::WriteLong(const LongJson& json) const {
+  if (!wanted()) return absl::OkStatus();
+  const auto write = [&](const PieceSink& put) -> absl::Status {
+    ESP_RETURN_IF_ERROR(json.Write(put));
+    return put("\n");
+  };
+  if (where != "-") return WriteFileInPieces(where, write);
+  return write([](std::string_view piece) {
+    std::fwrite(piece.data(), 1, piece.size(), stdout);
+    return absl::OkStatus();  // main checks that standard output was written
+  });
 }
 
 absl::Status JsonOutput::TakeStdout() const {

@@ -22,6 +22,8 @@
 
 namespace espalier {
 
+class LongJson;
+
 // Checks that a command may write to `path`. Errors: a folder that is missing
 // or not writable, a path that is a folder or a socket, an existing file that
 // may not be overwritten.
@@ -46,6 +48,7 @@ struct JsonOutput {
   // output.
   std::FILE* report() const { return where == "-" ? stderr : stdout; }
   absl::Status Write(const nlohmann::json& json) const;
+  absl::Status WriteLong(const LongJson& json) const;
   // Calls Check, then redirects standard output to the file.
   absl::Status TakeStdout() const;
 };

@@ -43,11 +43,11 @@ absl::StatusOr<std::string> MeasureSet(Engine& engine, const std::string& name,
   ESP_ASSIGN_OR_RETURN(const StepReport steps,
                        MakeStepReport(engine, set.problems, task, verifier,
                                       {.branch = kBranch}));
-  return absl::StrFormat(
-      "| %s | %s | %s | %s | %.3f | %.3f |\n", name,
-      Share(rows[0].successes(), static_cast<int64_t>(rows[0].ids.size())),
-      Share(steps.right, steps.samples), Share(steps.any_right, steps.prefixes),
-      steps.path_auc, steps.step_auc);
+  return absl::StrFormat("| %s | %s | %s | %s | %.3f | %.3f |\n", name,
+                         Share(rows[0].successes(), rows[0].n()),
+                         Share(steps.right, steps.samples),
+                         Share(steps.any_right, steps.prefixes), steps.path_auc,
+                         steps.step_auc);
 }
 
 }  // namespace
