@@ -1,7 +1,10 @@
 #include "datasets/tasks/gold_answers.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/parse_json.h"
 #include "nlohmann/json.hpp"
@@ -25,6 +28,20 @@ std::vector<std::string> GoldAnswers(const Reference& reference) {
     }
   }
   return golds;
+}
+
+bool HasGold(const Reference& reference) {
+  static constexpr std::string_view kNone[] = {
+      "",   "n/a", "#n/a",   "n.a.",   "null", "nan", "<na>", "-",
+      "--", "---", "\u2013", "\u2014", "?",    "???", "tbd",
+  };
+  const std::vector<std::string> golds = GoldAnswers(reference);
+  return std::any_of(golds.begin(), golds.end(), [](const std::string& gold) {
+    const std::string text =
+        absl::AsciiStrToLower(absl::StripAsciiWhitespace(gold));
+    return std::find(std::begin(kNone), std::end(kNone), text) ==
+           std::end(kNone);
+  });
 }
 
 std::string GoldText(const std::vector<std::string>& golds) {

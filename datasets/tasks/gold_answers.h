@@ -15,6 +15,10 @@ namespace espalier {
 // Empty if it has neither.
 std::vector<std::string> GoldAnswers(const Reference& reference);
 
+// False if there is no gold, or only what tables write for none: "N/A", "null",
+// "-", "?". "None" and "NA" are answers to some questions, so they are golds.
+bool HasGold(const Reference& reference);
+
 // "3/4" or "1/2, 50 % or .5", for messages.
 std::string GoldText(const std::vector<std::string>& golds);
 

@@ -60,6 +60,11 @@ class QaVerifier : public Verifier {
  public:
   std::string_view name() const override { return "qa"; }
   bool intrinsic() const override { return false; }
+  bool CanCheck(const Reference& reference) const override {
+    // An option may say "N/A" or "-".
+    return ChoiceOptions(reference).empty() ? HasGold(reference)
+                                            : !reference.answer.empty();
+  }
 
   Verdict Check(const Problem&, const Reference& reference,
                 std::string_view response) const override {

@@ -68,6 +68,9 @@ class StoriesVerifierImpl : public Verifier {
  public:
   std::string_view name() const override { return "stories"; }
   bool intrinsic() const override { return false; }
+  bool CanCheck(const Reference& reference) const override {
+    return HasGold(reference);
+  }
 
   Verdict Check(const Problem&, const Reference& reference,
                 std::string_view response) const override {

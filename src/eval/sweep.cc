@@ -18,6 +18,7 @@
 #include "src/engine/response_length.h"
 #include "src/engine/search_json.h"
 #include "src/engine/verifier_reward.h"
+#include "src/engine/written_answer.h"
 #include "src/eval/judges.h"
 #include "src/eval/statistics.h"
 
@@ -65,7 +66,7 @@ class BlockJudge {
     Outcome& outcome = outcomes_[i];
     outcome.whole = result.stop_reason != kStoppedFromOutside;
     outcome.stage = result.stage;
-    outcome.answer = std::move(result.answer);
+    outcome.answer = AnswerAsWritten(result.answer, result.response);
     outcome.error = std::string(result.status.message());
     if (!outcome.whole) return;
     waiting_.push_back({i, std::move(result.response)});

@@ -30,6 +30,7 @@
 #include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/verifier_reward.h"
+#include "src/engine/written_answer.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/live_view.h"
 #include "tools/espalier/option_checks.h"
@@ -176,38 +177,40 @@ nlohmann::json NodeJson(const TreeNode& node) {
 }
 
 nlohmann::json ResultJson(const GradedProblem& graded,
-                          const SearchResult& result,
+                          const SearchResult& result, const EngineStats& stats,
                           const std::optional<Verdict>& verdict) {
   nlohmann::json steps = nlohmann::json::array();
   for (const TreeNode& step : result.steps) steps.push_back(NodeJson(step));
   nlohmann::json tree = nlohmann::json::array();
   for (const TreeNode& node : result.tree) tree.push_back(NodeJson(node));
-  nlohmann::json json = {{"id", graded.problem.id},
-                         {"question", graded.problem.question},
-                         {"answer", result.answer},
-                         {"response", result.response},
-                         {"score", result.score},
-                         {"stage", AnswerStageName(result.stage)},
-                         {"configuration", result.configuration},
-                         {"config_hash", MethodHash(result.configuration)},
-                         {"steps", steps},
-                         {"tree", tree},
-                         {"stop_reason", result.stop_reason},
-                         {"tokens", result.tokens},
-                         {"prompt_tokens", result.prompt_tokens},
-                         {"reward_tokens", result.reward_tokens},
-                         {"verdict_tokens", result.verdict_tokens},
-                         {"speculated_tokens", result.speculated_tokens},
-                         {"model_calls", result.model_calls},
-                         {"nodes", result.nodes},
-                         {"seconds", result.seconds},
-                         {"error", std::string(result.status.message())}};
+  nlohmann::json json = {
+      {"id", graded.problem.id},
+      {"question", graded.problem.question},
+      {"answer", AnswerAsWritten(result.answer, result.response)},
+      {"response", result.response},
+      {"score", result.score},
+      {"stage", AnswerStageName(result.stage)},
+      {"configuration", result.configuration},
+      {"config_hash", MethodHash(result.configuration)},
+      {"steps", steps},
+      {"tree", tree},
+      {"stop_reason", result.stop_reason},
+      {"tokens", result.tokens},
+      {"prompt_tokens", result.prompt_tokens},
+      {"reward_tokens", result.reward_tokens},
+      {"verdict_tokens", result.verdict_tokens},
+      {"speculated_tokens", result.speculated_tokens},
+      {"model_calls", result.model_calls},
+      {"nodes", result.nodes},
+      {"seconds", result.seconds},
+      {"error", std::string(result.status.message())}};
   if (verdict) json["correct"] = verdict->correct;
+  json.update(ServerJson(stats));
   return json;
 }
 
 void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
-                 const SearchResult& result,
+                 const SearchResult& result, const EngineStats& stats,
                  const std::optional<Verdict>& verdict) {
   std::printf("%s\n", Printable(graded.problem.question).c_str());
   if (!result.status.ok()) {
@@ -238,12 +241,18 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
     } else if (result.stage == AnswerStage::kFinish) {
       from = "  (the method had none: the best unfinished response, finished)";
     }
-    std::printf("answer: %s%s\n", Printable(result.answer).c_str(), from);
+    const std::string answer = AnswerAsWritten(result.answer, result.response);
+    std::printf("answer: %s%s\n", Printable(answer).c_str(), from);
   }
   std::string ahead;
   if (result.speculated_tokens > 0) {
     ahead = absl::StrCat(", ", result.speculated_tokens,
                          " more ahead and not used");
+  }
+  if (stats.texts_encoded > 0) {
+    absl::StrAppend(&ahead, ", ", stats.texts_missed, " of ",
+                    stats.texts_encoded,
+                    " texts so far encoded apart from their path");
   }
   std::printf(
       "(%lld tokens sampled%s, %lld prompt, %lld model calls, %lld "
@@ -383,6 +392,9 @@ class Answers {
     PrintReady();
   }
 
+  // Whose statistics are shown with results: of the questions that follow.
+  void SetEngine(const Engine* engine) { engine_ = engine; }
+
   // Prints up to the first unfinished question.
   void PrintReady() {
     while (next_ < outcomes_.size() && outcomes_[next_].done) PrintNext();
@@ -410,14 +422,16 @@ class Answers {
     Outcome& outcome = outcomes_[next_++];
     if (!outcome.done) return;
     const GradedProblem& graded = graded_[next_ - 1];
+    const EngineStats stats =
+        engine_ != nullptr ? engine_->stats() : EngineStats();
     if (!outcome.foreign.empty()) {
       PrintForeign(flags_, graded.problem, outcome.foreign);
     } else if (flags_.json.wanted()) {
-      std::printf("%s\n",
-                  JsonText(ResultJson(graded, outcome.result, outcome.verdict))
-                      .c_str());
+      std::printf("%s\n", JsonText(ResultJson(graded, outcome.result, stats,
+                                              outcome.verdict))
+                              .c_str());
     } else {
-      PrintResult(flags_, graded, outcome.result, outcome.verdict);
+      PrintResult(flags_, graded, outcome.result, stats, outcome.verdict);
     }
     std::fflush(stdout);
     if (first_error_.ok()) first_error_ = outcome.result.status;
@@ -427,6 +441,7 @@ class Answers {
   const SolveFlags& flags_;
   const absl::Span<const GradedProblem> graded_;
   std::vector<Outcome> outcomes_;
+  const Engine* engine_ = nullptr;
   size_t next_ = 0, foreign_ = 0, unsolved_ = 0, whole_ = 0;
   absl::Status first_error_;
 };
@@ -544,13 +559,16 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
       view.Show(i, shot);
     };
   }
-  return engine->SolveAll(
+  answers.SetEngine(engine.get());
+  const absl::Status solved = engine->SolveAll(
       problems, task, search, hooks, [&](size_t i, SearchResult result) {
         view.Clear();
         view.Done(i);
         auto verdict = VerdictOn(verifier, problems[i], result);
         answers.Add(places[i], std::move(result), std::move(verdict));
       });
+  answers.SetEngine(nullptr);
+  return solved;
 }
 
 absl::Status RunSolve(SolveFlags& flags) {

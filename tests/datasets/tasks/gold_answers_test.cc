@@ -10,6 +10,22 @@
 namespace espalier {
 namespace {
 
+TEST(GoldAnswers, WhatTablesWriteForNoneIsNoGold) {
+  const Verifier& qa = **FindVerifier("qa");
+  const Verifier& stories = **FindVerifier("stories");
+  for (const char* none : {"", " ", "N/A", "n/a", "#N/A", "null", "NaN", " - ",
+                           "--", "\u2014", "?", "TBD"}) {
+    EXPECT_FALSE(qa.CanCheck({.answer = none})) << none;
+    EXPECT_FALSE(stories.CanCheck({.answer = none})) << none;
+  }
+  // The symbol of sodium, the answer to "Which?", a sign.
+  for (const char* gold : {"NA", "Na", "None", "-1", "+", "0", "x - y"}) {
+    EXPECT_TRUE(qa.CanCheck({.answer = gold})) << gold;
+  }
+  EXPECT_TRUE(
+      qa.CanCheck({.answer = "N/A", .fields = {{"golds", R"(["N/A", "4"])"}}}));
+}
+
 TEST(GoldAnswers, OneOfSeveralIsEnough) {
   const std::string path =
       WriteTestFile("golds.jsonl",
