@@ -142,6 +142,14 @@ absl::StatusOr<std::string> RemoteWeights(const std::string& name) {
   return facts.weights;
 }
 
+absl::StatusOr<std::string> RemoteModelName(const std::string& name) {
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));
+  if (!remote.name.empty()) return remote.name;
+  ESP_ASSIGN_OR_RETURN(const ServerFacts facts,
+                       AskForModel(remote.servers.front(), remote.name, {}));
+  return facts.model;
+}
+
 absl::StatusOr<std::string> RemoteModelId(const std::string& name) {
   ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));
   ESP_ASSIGN_OR_RETURN(const ServerFacts facts,

@@ -74,6 +74,10 @@ std::string TextsNote(const LoadedModel& model);
 // What the server says of its weights; "" if nothing. Asks the first server.
 absl::StatusOr<std::string> RemoteWeights(const std::string& name);
 
+// The model's name at its server: as in URL#NAME, or the only one that the
+// first server offers.
+absl::StatusOr<std::string> RemoteModelName(const std::string& name);
+
 // What tells the model behind a server from others: its name there, and what
 // the server says of its weights. Asks the first server.
 absl::StatusOr<std::string> RemoteModelId(const std::string& name);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "base/json_text.h"
 #include "base/text.h"
+#include "src/serve/stop_strings.h"
 
 namespace espalier {
 namespace {
@@ -17,11 +18,6 @@ using Json = nlohmann::json;
 Json Number(float value) {
   if (std::isnan(value)) return nullptr;
   return value;
-}
-
-const char* FinishReason(const SearchResult& result) {
-  const bool ended = !result.steps.empty() && result.steps.back().terminal;
-  return ended ? "stop" : "length";
 }
 
 Json Usage(const SearchResult& result) {
@@ -54,7 +50,18 @@ ApiReply::ApiReply(const ApiRequest& request, uint64_t number, int64_t created)
       model_(request.model),
       created_(created),
       seed_(request.search.seed),
-      ignored_(request.ignored) {}
+      ignored_(request.ignored),
+      stops_(request.stops) {}
+
+std::string_view ApiReply::Response(const SearchResult& result) const {
+  return BeforeStop(result.response, stops_);
+}
+
+const char* ApiReply::FinishReason(const SearchResult& result) const {
+  const bool ended = !result.steps.empty() && result.steps.back().terminal;
+  const bool cut = Response(result).size() < result.response.size();
+  return ended || cut ? "stop" : "length";
+}
 
 Json ApiReply::Head(bool chunk) const {
   const char* object = !chat_  ? "text_completion"
@@ -93,9 +100,9 @@ std::string ApiReply::Whole(const SearchResult& result) const {
                  {"logprobs", nullptr},
                  {"finish_reason", FinishReason(result)}};
   if (chat_) {
-    choice["message"] = {{"role", "assistant"}, {"content", result.response}};
+    choice["message"] = {{"role", "assistant"}, {"content", Response(result)}};
   } else {
-    choice["text"] = result.response;
+    choice["text"] = Response(result);
   }
   Json reply = Head(/*chunk=*/false);
   reply["choices"] = Json::array({std::move(choice)});
@@ -120,27 +127,47 @@ std::string ApiReply::Start() const {
 
 std::string ApiReply::Reasoning(const std::vector<TreeNode>& steps) {
   if (!chat_) return "";
+  std::string path;
+  for (const TreeNode& step : steps) path += step.text;
+  std::string_view left = BeforeStop(path, stops_);
+  const bool ended =
+      left.size() < path.size() || (!steps.empty() && steps.back().terminal);
+  if (!ended) left.remove_suffix(MayBecomeStop(left, stops_));
+  const bool held_back = left.size() < path.size();
+  std::vector<std::string_view> visible;
+  for (const TreeNode& step : steps) {
+    if (left.empty()) break;
+    visible.push_back(left.substr(0, step.text.size()));
+    left.remove_prefix(visible.back().size());
+  }
+
   size_t same = 0;
-  while (same < std::min(shown_.size(), steps.size()) &&
-         shown_[same] == steps[same].text) {
+  while (same < std::min(shown_.size(), visible.size()) &&
+         shown_[same] == visible[same]) {
     ++same;
   }
-  if (same == steps.size()) return "";  // nothing beyond what was shown
+  if (same == visible.size()) return "";  // nothing beyond what was shown
   std::string text;
-  if (same < shown_.size()) {
+  size_t begin = 0;  // of the first step to show
+  if (same + 1 == shown_.size() && held_back_ &&
+      visible[same].starts_with(shown_[same])) {
+    begin = shown_[same].size();
+  } else if (same < shown_.size()) {
     text = absl::StrCat("\n(another path from step ", same + 1, " on)\n");
   }
   shown_.resize(same);
-  for (size_t i = same; i < steps.size(); ++i) {
-    shown_.push_back(steps[i].text);
-    text += steps[i].text;
+  for (size_t i = same; i < visible.size(); ++i) {
+    shown_.emplace_back(visible[i]);
+    text += visible[i].substr(i == same ? begin : 0);
   }
+  held_back_ = held_back;
   return Delta({{"reasoning_content", text}});
 }
 
 std::string ApiReply::Rest(const SearchResult& result) const {
   std::string out;
-  for (const std::string_view piece : PiecesOf(result.response, result.steps)) {
+  for (const std::string_view piece :
+       PiecesOf(Response(result), result.steps)) {
     if (chat_) {
       out += Delta({{"content", piece}});
       continue;

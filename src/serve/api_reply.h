@@ -36,12 +36,16 @@ class ApiReply {
   std::string Start() const;
   // The steps of the best path that were not shown yet; "" if there are none.
   // Where the path is another one than before, a line says from which step on.
+  // What may turn out to be part of a stop string is held back.
   std::string Reasoning(const std::vector<TreeNode>& steps);
   // The response, how it ended, the usage if it is asked for, and [DONE].
   std::string Rest(const SearchResult& result) const;
 
  private:
   nlohmann::json Head(bool chunk) const;
+  // The response before the request's stop strings.
+  std::string_view Response(const SearchResult& result) const;
+  const char* FinishReason(const SearchResult& result) const;
   nlohmann::json Search(const SearchResult& result) const;
   std::string Delta(nlohmann::json delta) const;
 
@@ -49,8 +53,9 @@ class ApiReply {
   const std::string id_, model_;
   const int64_t created_;
   const uint64_t seed_;
-  const std::vector<std::string> ignored_;
+  const std::vector<std::string> ignored_, stops_;
   std::vector<std::string> shown_;
+  bool held_back_ = false;  // the end of the last step shown
 };
 
 // One event of a stream.

@@ -101,6 +101,14 @@ class Fields {
  private:
   static std::optional<int64_t> WholeOf(const Json& value) {
     constexpr uint64_t kMostSigned = std::numeric_limits<int64_t>::max();
+    constexpr double kExact = 9007199254740992;  // 2^53
+    if (value.is_number_float()) {               // some clients send 1.0
+      const double real = value.get<double>();
+      if (!(std::abs(real) <= kExact) || real != std::floor(real)) {
+        return std::nullopt;
+      }
+      return static_cast<int64_t>(real);
+    }
     if (!value.is_number_integer() ||
         (value.is_number_unsigned() && value.get<uint64_t>() > kMostSigned)) {
       return std::nullopt;
@@ -204,6 +212,15 @@ absl::Status CheckMethod(const std::string& method, std::string_view param,
                                   Fields::Shown(name));
   if (!nearest.empty()) {
     absl::StrAppend(&text, ": did you mean \"", nearest, "\"?");
+  }
+  if (param == "path") {
+    return WithApiCode(
+        absl::NotFoundError(absl::StrCat(
+            text, nearest.empty() ? ":" : "",
+            " before /v1/ a path may have METHOD or METHOD@BUDGET, METHOD one "
+            "of auto, ",
+            absl::StrJoin(names, ", "))),
+        "", param);
   }
   if (!as_model) {
     return BadRequest(param,
@@ -491,6 +508,12 @@ absl::StatusOr<BudgetSpec> ParseBudget(std::string_view text) {
 std::string BudgetText(const BudgetSpec& budget) {
   if (budget.factor > 0) return absl::StrCat(budget.factor, "x");
   return absl::StrCat(budget.tokens);
+}
+
+absl::Status CheckPathMethod(const std::string& path_method,
+                             const ApiDefaults& defaults) {
+  ESP_ASSIGN_OR_RETURN(const Choice named, SplitChoice(path_method, "path"));
+  return CheckMethod(named.method, "path", defaults.model, defaults.max_option);
 }
 
 absl::StatusOr<ApiRequest> ReadApiRequest(ApiKind kind,

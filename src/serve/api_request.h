@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "espalier/search_options.h"
 #include "models/prompt/chat_template.h"
@@ -54,6 +55,11 @@ struct ApiRequest {
   // Fields that the method has no use for.
   std::vector<std::string> ignored;
 };
+
+// What is wrong with METHOD[@BUDGET] in a path: NotFound, with all methods, if
+// it names none, InvalidArgument for its options or its budget.
+absl::Status CheckPathMethod(const std::string& path_method,
+                             const ApiDefaults& defaults);
 
 // `path_method`: METHOD[@BUDGET] from the path, "" if it has none. Errors are
 // those of api_error.h.

@@ -218,7 +218,7 @@ class Server : public HttpServer {
 
   ~Server() override {
     // Connections refer to the server: they end before its members do.
-    stopped_ = true;
+    accepting_ = false;
     const auto connections = connections_;
     for (const auto& [connection, kept] : connections) kept->Close();
     context_.restart();
@@ -266,9 +266,14 @@ class Server : public HttpServer {
   }
 
   void StopAccepting() override {
-    stopped_ = true;
+    accepting_ = false;
     error_code ignored;
     acceptor_.close(ignored);
+    Drain();
+  }
+
+  void Drain() override {
+    draining_ = true;
     std::vector<std::shared_ptr<Connection>> idle;
     for (const auto& [connection, kept] : connections_) {
       if (kept->idle()) idle.push_back(kept);
@@ -279,7 +284,7 @@ class Server : public HttpServer {
   void Handle(std::shared_ptr<HttpExchange> exchange) {
     handler_(std::move(exchange));
   }
-  bool stopped() const { return stopped_; }
+  bool draining() const { return draining_; }
   std::string Check(const HttpRequest& head) const {
     return check_ ? check_(head) : std::string();
   }
@@ -312,12 +317,12 @@ class Server : public HttpServer {
   }
 
   void Accept() {
-    if (stopped_) return;
+    if (!accepting_) return;
     full_ = false;  // or closing one would accept as well
     full_ = connections() >= options_.max_connections && !EvictIdle();
     if (full_) return AcceptLater(kGrace / 4);
     acceptor_.async_accept([this](error_code error, tcp::socket socket) {
-      if (stopped_ || error == asio::error::operation_aborted) return;
+      if (!accepting_ || error == asio::error::operation_aborted) return;
       if (error) {
         // No file descriptor is left, most likely: others end.
         return AcceptLater(0.05);
@@ -355,7 +360,8 @@ class Server : public HttpServer {
   tcp::acceptor acceptor_;
   asio::steady_timer retry_;
   int port_ = 0;
-  bool stopped_ = false;
+  bool accepting_ = true;
+  bool draining_ = false;
   bool full_ = false;
   std::map<Connection*, std::shared_ptr<Connection>> connections_;
   std::atomic<int> count_ = 0;
@@ -460,7 +466,7 @@ void Connection::OnRequest(error_code error) {
   Reserve(0);
   HttpRequest request = Head();
   auto message = parser_->release();
-  keep_ = message.keep_alive() && !server_.stopped();
+  keep_ = message.keep_alive() && !server_.draining();
   chunked_ = message.version() >= 11;
   answering_ = true;
   ++number_;
@@ -565,7 +571,7 @@ void Connection::OnWritten(error_code error) {
 void Connection::EndReply() {
   answering_ = false;
   if (lingers_) return Linger();
-  keep_ &= !server_.stopped();
+  keep_ &= !server_.draining();
   if (!keep_) {
     error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);

@@ -84,7 +84,10 @@ class HttpServer {
   virtual int connections() const = 0;  // from any thread
   // Serves until Stop.
   virtual void Run() = 0;
-  // Takes no further connections and closes those without a request.
+  // From now on a connection ends with its next reply; those without a request
+  // are closed. Further ones are still taken.
+  virtual void Drain() = 0;
+  // Drains, and takes no further connections.
   virtual void StopAccepting() = 0;
   // Ends Run; replies under way are cut off.
   virtual void Stop() = 0;

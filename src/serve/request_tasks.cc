@@ -10,6 +10,7 @@
 #include "datasets/tasks/story_words.h"
 #include "src/engine/prompted_task.h"
 #include "src/serve/api_error.h"
+#include "src/serve/stop_strings.h"
 
 namespace espalier {
 namespace {
@@ -27,6 +28,7 @@ class TaskOfRequest : public Task {
                 const std::vector<std::string>& stops)
       : task_(std::move(task)),
         text_(std::move(text)),
+        stops_(stops),
         format_(task_->format()) {
     format_.stop_strings.insert(format_.stop_strings.end(), stops.begin(),
                                 stops.end());
@@ -40,7 +42,7 @@ class TaskOfRequest : public Task {
   const StepFormat& format() const override { return format_; }
   std::optional<std::string> FindAnswer(
       std::string_view response) const override {
-    return task_->FindAnswer(response);
+    return task_->FindAnswer(BeforeStop(response, stops_));
   }
   bool SameAnswer(std::string_view answer,
                   std::string_view gold) const override {
@@ -50,6 +52,7 @@ class TaskOfRequest : public Task {
  private:
   const std::shared_ptr<const Task> task_;
   const std::optional<std::string> text_;
+  const std::vector<std::string> stops_;
   StepFormat format_;
 };
 

@@ -127,6 +127,10 @@ absl::Status ForClients(const absl::Status& error) {
   return told;
 }
 
+absl::Status ShuttingDown() {
+  return absl::AbortedError("the server is shutting down");
+}
+
 nlohmann::json ModelJson(const std::string& id) {
   return {{"id", id},
           {"object", "model"},
@@ -225,10 +229,13 @@ void SearchServer::Tick(const std::atomic<bool>& stop) {
   if (!stop.load()) return;
   if (stop_seen_ < 0) {
     stop_seen_ = now;
-    http_->StopAccepting();
+    http_->Drain();
   }
   if (active_.empty()) {
-    if (idle_since_ < 0) idle_since_ = now;
+    if (idle_since_ < 0) {
+      idle_since_ = now;
+      http_->StopAccepting();
+    }
     if (http_->connections() == 0 || now - idle_since_ > kFlushSeconds) {
       http_->Stop();
     }
@@ -239,8 +246,7 @@ void SearchServer::Tick(const std::atomic<bool>& stop) {
   for (const auto& [number, active] : actives) {
     active->stop = true;
     if (inbox_.Take(number) == nullptr) continue;
-    Finish(active,
-           {.status = absl::AbortedError("the server is shutting down")});
+    Finish(active, {.status = ShuttingDown()});
   }
 }
 
@@ -313,6 +319,8 @@ void SearchServer::Handle(std::shared_ptr<HttpExchange> exchange) {
                       .connections = http_->connections()}),
                  "text/plain; version=0.0.4");
   }
+  // New connections are for the two above: whoever watches should see why.
+  if (stop_seen_ >= 0) return ReplyError(*exchange, "other", ShuttingDown());
   const size_t at = path.rfind("/v1/");
   const std::string rest = at == path.npos ? "" : path.substr(at);
   if (rest.empty()) {
@@ -323,6 +331,10 @@ void SearchServer::Handle(std::shared_ptr<HttpExchange> exchange) {
             kCompletionPath, ", ", kModelsPath, ", /health and /metrics")));
   }
   const std::string method = at == 0 ? "" : path.substr(1, at - 1);
+  if (!method.empty()) {
+    const absl::Status known = CheckPathMethod(method, options_.api);
+    if (!known.ok()) return ReplyError(*exchange, "other", known);
+  }
   if (rest == kChatPath) {
     if (!needs("chat", "POST")) return;
     return HandleSearch(exchange, ApiKind::kChat, method);
@@ -379,9 +391,6 @@ void SearchServer::HandleSearch(const std::shared_ptr<HttpExchange>& exchange,
 absl::Status SearchServer::StartSearch(
     const std::shared_ptr<HttpExchange>& exchange, ApiKind kind,
     const std::string& path_method) {
-  if (stop_seen_ >= 0) {
-    return absl::AbortedError("the server is shutting down");
-  }
   ESP_ASSIGN_OR_RETURN(
       const ApiRequest request,
       ReadApiRequest(kind, path_method, exchange->TakeBody(), options_.api));

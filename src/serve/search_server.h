@@ -53,7 +53,8 @@ class SearchServer {
   absl::Status Listen(const HttpServerOptions& options);
   int port() const { return http_->port(); }
   // Serves until `stop` is set and the searches under way have ended, or have
-  // been stopped because the time to drain is over.
+  // been stopped because the time to drain is over. Meanwhile /health and
+  // further requests are answered 503.
   void Run(const std::atomic<bool>& stop);
 
  private:

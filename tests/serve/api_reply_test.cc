@@ -127,6 +127,56 @@ TEST(ApiReply, ReasoningFollowsTheBestPath) {
   EXPECT_EQ(shown({"y"}), "\n(another path from step 1 on)\ny");
 }
 
+ApiRequest WithStops(ApiKind kind, std::vector<std::string> stops) {
+  ApiRequest request = Request(kind);
+  request.stops = std::move(stops);
+  return request;
+}
+
+TEST(ApiReply, AStopAcrossStepsCutsTheResponse) {
+  const SearchResult result = Result({"a 3\n", "b 4\n", "c 5\n"}, false);
+  for (const ApiKind kind : {ApiKind::kChat, ApiKind::kCompletion}) {
+    const bool chat = kind == ApiKind::kChat;
+    const ApiReply reply(WithStops(kind, {"never", "3\nb"}), 7, 1000);
+    const Json whole = Json::parse(reply.Whole(result))["choices"][0];
+    EXPECT_EQ(chat ? whole["message"]["content"] : whole["text"], "a ");
+    EXPECT_EQ(whole["finish_reason"], "stop");
+    std::string streamed;
+    Json last;
+    for (const Json& event : Events(reply.Rest(result))) {
+      if (!event.is_object() || event["choices"].empty()) continue;
+      last = event["choices"][0];
+      streamed += chat ? last["delta"].value("content", "")
+                       : last["text"].get<std::string>();
+    }
+    EXPECT_EQ(streamed, "a ");
+    EXPECT_EQ(last["finish_reason"], "stop");
+  }
+}
+
+TEST(ApiReply, ReasoningHoldsBackWhatMayBecomeAStop) {
+  ApiReply reply(WithStops(ApiKind::kChat, {"\n\nQ", "3\nb 9"}), 7, 1000);
+  const auto shown = [&](const std::vector<std::string>& steps,
+                         bool ended = false) {
+    std::vector<TreeNode> nodes;
+    for (const std::string& step : steps) nodes.push_back({.text = step});
+    nodes.back().terminal = ended;
+    const std::string event = reply.Reasoning(nodes);
+    if (event.empty()) return std::string();
+    const Json json = Events(event)[0];
+    return json["choices"][0]["delta"]["reasoning_content"].get<std::string>();
+  };
+  EXPECT_EQ(shown({"a 3\n"}), "a ");
+  EXPECT_EQ(shown({"a 3\n"}), "");
+  EXPECT_EQ(shown({"a 3\n", "b 4\n"}), "3\nb 4");
+  EXPECT_EQ(shown({"a 3\n", "b 4\n", "\n"}), "");
+  EXPECT_EQ(shown({"a 3\n", "b 4\n", "\n", "Q: 7\n"}), "");
+  EXPECT_EQ(shown({"a 3\n", "b 4\n", "\n", "R"}), "\n\nR");
+  EXPECT_EQ(shown({"a 3\n", "b 9\n"}), "\n(another path from step 1 on)\na ");
+  EXPECT_EQ(shown({"x\n"}), "\n(another path from step 1 on)\nx");
+  EXPECT_EQ(shown({"x\n"}, /*ended=*/true), "\n");
+}
+
 TEST(ApiReply, PiecesDoNotSplitCharacters) {
   const auto pieces = [](const std::string& text,
                          const std::vector<std::string>& steps) {

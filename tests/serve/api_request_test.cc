@@ -146,6 +146,20 @@ TEST(ApiRequest, GivesTheTemperatureToMethodsThatHaveOne) {
   EXPECT_EQ(read->search.method, "guided:temperature=0.5");
 }
 
+// Clients whose numbers are all floats send them.
+TEST(ApiRequest, WholeNumbersMayBeWrittenAsFloats) {
+  const ApiRequest request = Chat(R"("n":1.0,"max_tokens":32.0,"seed":-3e2,)"
+                                  R"("search":{"max_nodes":9.0,"top_k":0.0})")
+                                 .value();
+  EXPECT_EQ(request.search.max_response_tokens, 32);
+  EXPECT_EQ(static_cast<int64_t>(request.search.seed), -300);
+  EXPECT_EQ(request.search.max_nodes, 9);
+  for (const char* fields :
+       {R"("n":1.5)", R"("n":2.0)", R"("seed":1e300)", R"("seed":2e16)"}) {
+    EXPECT_EQ(HttpStatus(Chat(fields).status()), 400) << fields;
+  }
+}
+
 TEST(ApiRequest, NullIsAbsentAndUnknownFieldsAreIgnored) {
   const auto read = Chat(
       R"("model":null,"max_tokens":null,"seed":null,"stop":null,"n":1,
@@ -174,7 +188,7 @@ TEST(ApiRequest, RefusesWhatItDoesNotDo) {
                             R"("temperature":-1)",
                             R"("temperature":"hot")",
                             R"("temperature":3)",
-                            R"("seed":1e3)",
+                            R"("seed":0.5)",
                             R"("seed":"x")",
                             R"("stop":"")",
                             R"("stop":[1])",
@@ -222,7 +236,7 @@ TEST(ApiRequest, NamesTheNearestMethodOrModel) {
   EXPECT_THAT(error, HasSubstr("this server has stories"));
   EXPECT_THAT(ErrorOf(R"("search":{"method":"bem"})", 400),
               HasSubstr("did you mean \\\"beam\\\""));
-  EXPECT_THAT(ErrorOf("", 400, "bem"), HasSubstr("did you mean \\\"beam\\\""));
+  EXPECT_THAT(ErrorOf("", 404, "bem"), HasSubstr("did you mean \\\"beam\\\""));
 }
 
 TEST(ApiRequest, OptionsMayHaveTheirDefaults) {

@@ -387,6 +387,24 @@ TEST(HttpServer, EndsWithoutItsClients) {
   running.reset();
 }
 
+TEST(HttpServer, TakesConnectionsWhileItDrains) {
+  Running running(Echo);
+  HttpClient idle(running.port());
+  EXPECT_THAT(idle.Ask("GET", "/"), HasSubstr("GET /"));
+  std::atomic<bool> draining = false;
+  running.server().Post([&] {
+    running.server().Drain();
+    draining = true;
+  });
+  while (!draining) std::this_thread::yield();
+  EXPECT_EQ(idle.ReadUntil("never comes").find("never"), std::string::npos);
+  HttpClient late(running.port());
+  late.Send("GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
+  const std::string reply = late.ReadAll();  // until it is closed
+  EXPECT_THAT(reply, HasSubstr("GET /late"));
+  EXPECT_THAT(reply, HasSubstr("Connection: close"));
+}
+
 TEST(HttpServer, SaysWhyItCannotListen) {
   Running running(Echo);
   const auto taken = HttpServer::Create({.port = running.port()}, Echo);

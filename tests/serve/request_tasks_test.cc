@@ -99,6 +99,16 @@ TEST(RequestTasks, StopStringsAreTheRequestsAndThePrompts) {
               testing::ElementsAre("END", "x", "y"));
 }
 
+TEST(RequestTasks, AnAnswerAfterAStopIsNone) {
+  const RequestTasks tasks = Make({.task = "qa", .prompt = kPrompt});
+  ApiRequest request = Chat({{ChatRole::kUser, "2+2"}});
+  EXPECT_EQ(tasks.Put(request)->task->FindAnswer("so it is 4\n\nQ: so it is 7"),
+            "7");
+  request.stops = {"\n\nQ"};
+  EXPECT_EQ(tasks.Put(request)->task->FindAnswer("so it is 4\n\nQ: so it is 7"),
+            "4");
+}
+
 TEST(RequestTasks, ACompletionIsPutAsItIs) {
   for (const char* prompt : {"", kPrompt}) {
     const RequestTasks tasks = Make({.task = "qa", .prompt = prompt});

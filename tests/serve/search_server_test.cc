@@ -98,7 +98,10 @@ class Served {
   }
   ~Served() {
     Stop();
-    thread_.join();
+    Join();
+  }
+  void Join() {
+    if (thread_.joinable()) thread_.join();
   }
   int port() const { return server_.port(); }
   const EchoEngine& engine() const { return engine_; }
@@ -211,8 +214,17 @@ TEST(SearchServer, KnowsItsPaths) {
   const std::string reply = client.Ask(
       "POST", "/puct%3Abranch=2%4050/v1/chat/completions", Body("a"));
   EXPECT_THAT(reply, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(served.Get("/beam@600/v1/models"), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(served.Get("/beam@x/v1/models"), StartsWith("HTTP/1.1 400"));
+  // A prefix that is no method, with those that are.
+  const std::string unknown = served.Get("/bem/v1/models");
+  EXPECT_THAT(unknown, StartsWith("HTTP/1.1 404"));
+  for (const char* part : {"did you mean", "METHOD@BUDGET", "auto, ", "puct"}) {
+    EXPECT_THAT(unknown, HasSubstr(part));
+  }
+  EXPECT_THAT(served.Get("/nonsense/v1/models/qa"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(client.Ask("POST", "/bem/v1/chat/completions", Body("a")),
-              StartsWith("HTTP/1.1 400"));
+              StartsWith("HTTP/1.1 404"));
 }
 
 TEST(SearchServer, ReadsWhatProxiesAndOtherClientsSend) {
@@ -314,10 +326,39 @@ TEST(SearchServer, DrainsWhenItIsStopped) {
   });
   const double begin = Clock::Real().Seconds();
   served.Stop();
+  // Further connections are told so.
+  WaitFor([&] { return served.Get("/health").starts_with("HTTP/1.1 503"); });
+  EXPECT_THAT(served.Get("/health"), HasSubstr("draining"));
+  const std::string late = Chat(served.port(), "late");
+  EXPECT_THAT(late, StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(late, HasSubstr("Retry-After: 1\r\n"));
+  EXPECT_THAT(served.Get("/v1/models"), StartsWith("HTTP/1.1 503"));
   EXPECT_THAT(running.ReadUntil("wait 0"), StartsWith("HTTP/1.1 200"));
   EXPECT_GE(Clock::Real().Seconds() - begin, 0.2);
   EXPECT_THAT(queued.ReadUntil("shutting down"), StartsWith("HTTP/1.1 503"));
+  served.Join();
   EXPECT_FALSE(HttpClient(served.port()).connected());
+}
+
+// Neither connections without a request nor questions about its health do.
+TEST(SearchServer, WhoWatchesDoesNotDelayItsEnd) {
+  Served served({.drain_seconds = 0.2});
+  HttpClient running(served.port());
+  SendChat(running, Body("wait"));
+  WaitFor([&] { return served.Metric("searches_running") == 1; });
+  served.Stop();
+  WaitFor([&] { return served.Get("/health").starts_with("HTTP/1.1 503"); });
+  HttpClient idle(served.port());
+  std::atomic<bool> ended = false;
+  std::thread watch([&] {
+    while (!ended) HttpClient(served.port()).Ask("GET", "/health");
+  });
+  EXPECT_THAT(running.ReadUntil("wait 0"), StartsWith("HTTP/1.1 200"));
+  const double begin = Clock::Real().Seconds();
+  served.Join();
+  EXPECT_LT(Clock::Real().Seconds() - begin, 0.5);
+  ended = true;
+  watch.join();
 }
 
 }  // namespace

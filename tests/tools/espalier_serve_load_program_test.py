@@ -243,8 +243,12 @@ class EndTest(ServeTest):
                              (503, {"status": "draining"}))
         except ConnectionError:
             pass  # idle connections may be closed
-        with self.assertRaises(OSError):
-            server.get("/health")
+        health = server.get("/health")
+        self.assertEqual((health.status, health.json),
+                         (503, {"status": "draining"}))
+        late = server.chat()
+        self.fault(late, 503, "shutting down")
+        self.assertEqual(late.headers["Retry-After"], "1")
         self.assertEqual(self.content(server.finish(running)), whole)
         self.assertIn(server.finish(waiting).status, (200, 503))
         self.assertEqual(server.process.wait(timeout=30), 0)

@@ -221,6 +221,35 @@ class AnswerTest(ServeTest):
                              greedy.split(word)[0])
             self.assertEqual(choice["finish_reason"], "stop")
 
+    def test_stops_across_steps(self):
+        """Steps are lines. Nothing beyond a stop is streamed."""
+        greedy = self.content(self.server.chat())
+        lines = greedy.splitlines(keepends=True)
+        self.assertGreater(len(lines), 2)
+        stop = lines[0][-2:] + lines[1][:3]
+        before = greedy.split(stop)[0]
+        whole = self.right(self.server.chat(stop=[stop, "nowhere"]))
+        choice, = whole["choices"]
+        self.assertEqual(choice["message"]["content"], before)
+        self.assertEqual(choice["finish_reason"], "stop")
+        self.assertEqual(whole["search"]["answer"], "")
+        found = list(events(self.server.begin(
+            stop=stop, stream=True).getresponse()))
+        content, last, _ = self.order(found)
+        self.assertEqual(content, before)
+        self.assertEqual(last["choices"][0]["finish_reason"], "stop")
+        shown = "".join(
+            event["choices"][0]["delta"].get("reasoning_content") or ""
+            for event in found if isinstance(event, dict))
+        self.assertTrue(before.startswith(shown), shown)
+        text = self.right(self.server.ask("POST", TEXT, {
+            "model": "greedy", "prompt": STORY + "\n", "stop": stop}))
+        self.assertNotIn(stop, text["choices"][0]["text"])
+
+    def test_whole_numbers_as_floats(self):
+        whole = self.right(self.server.chat(n=1.0, max_tokens=200.0, seed=3.0))
+        self.assertEqual(whole["search"]["seed"], 3)
+
     def test_limits_of_a_search(self):
         def search(**fields):
             return self.right(self.server.chat(model=ENDLESS,
@@ -513,7 +542,9 @@ class RefusedTest(ServeTest):
                              ("GET", "/beam@600" + CHAT)):
             with self.subTest(method=method, path=path):
                 self.fault(self.server.ask(method, path), 405)
-        self.assertIn(self.server.chat(path="/bem" + CHAT).status, (400, 404))
+        self.fault(self.server.chat(path="/bem" + CHAT), 404, "beam")
+        self.fault(self.server.get("/nonsense/v1/models"), 404, "METHOD@BUDGET")
+        self.right(self.server.get("/beam:width=2@600/v1/models"))
 
 
 class KeyTest(ServeTest):

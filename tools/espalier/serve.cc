@@ -14,6 +14,7 @@
 #include "espalier/engine.h"
 #include "models/remote/endpoint.h"
 #include "search/presets.h"
+#include "src/engine/load_model.h"
 #include "src/engine/model_place.h"
 #include "src/serve/search_server.h"
 #include "tools/espalier/command.h"
@@ -93,11 +94,8 @@ absl::Status CheckFlags(ServeFlags& flags, HttpServerOptions& http) {
 }
 
 // The last part of a checkpoint's path, or a model's name at its server.
-std::string ServedName(const std::string& policy) {
-  const size_t mark = policy.rfind('#');
-  if (IsRemoteModel(policy)) {
-    return mark == policy.npos ? "remote" : policy.substr(mark + 1);
-  }
+absl::StatusOr<std::string> ServedName(const std::string& policy) {
+  if (IsRemoteModel(policy)) return RemoteModelName(policy);
   const std::filesystem::path path =
       std::filesystem::path(policy).lexically_normal();
   const std::string name = path.has_filename()
@@ -135,8 +133,6 @@ absl::Status RunServe(ServeFlags& flags) {
                        ResolveModels(flags.models, task));
   SearchServerOptions options = flags.server;
   options.queue = static_cast<size_t>(flags.queue);
-  options.api.model =
-      flags.name.empty() ? ServedName(models.policy()) : flags.name;
   if (const char* key = std::getenv(kKeyVariable)) {
     options.key = key;
     if (options.key.empty()) {
@@ -149,6 +145,10 @@ absl::Status RunServe(ServeFlags& flags) {
   // A second signal ends the program at once only after this.
   const std::atomic<bool>& stop = StopRequested();
   ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
+  options.api.model = flags.name;
+  if (flags.name.empty()) {
+    ESP_ASSIGN_OR_RETURN(options.api.model, ServedName(models.policy()));
+  }
   ESP_ASSIGN_OR_RETURN(const std::string prompt,
                        PromptOf(flags, models.options()));
   ESP_ASSIGN_OR_RETURN(
