@@ -117,7 +117,7 @@ set(ESPALIER_FUZZED base include search/tree datasets/answers datasets/programs
   models/remote/retry_after models/remote/llama_server_dialect
   models/remote/vllm_dialect models/remote/sglang_dialect
   models/remote/openai_dialect models/remote/without_lists
-  models/remote/pooled_scores
+  models/remote/pooled_scores models/remote/choice_scores
   search/method_options search/search_context search/stop
   search/verdict_requests)
 set(ESPALIER_NOT_FUZZED src/trace/labels src/trace/replay

@@ -36,21 +36,16 @@ struct ChoiceCall {
   // Begin with the same `shared` tokens, and are longer.
   absl::Span<const std::vector<int32_t>> texts;
   size_t shared = 0;
+  // Two, of which the probabilities add up to 1, or one among all tokens.
   absl::Span<const int32_t> choices;
-  bool among = true;  // probabilities among the choices, else among all tokens
-  int number = 0;     // of ChoiceCalls: the choice that is named first
+
+  bool among() const { return choices.size() == 2; }
 };
 
-struct ChoiceReply {
-  size_t first = 0;  // the choice of the rows' first column
-  std::vector<std::vector<float>> logprobs = {};  // [texts][choices told]
-};
+using ChoiceLogprobs = std::vector<std::vector<float>>;  // [texts][choices]
 
 // The path of the endpoint; "": the kind of server has none.
 std::string ChoicePath(ServerKind kind);
-
-// Calls that it takes to learn about all choices.
-int ChoiceCalls(ServerKind kind, size_t choices, bool among);
 
 // What all of the texts, at least one, begin with, so that more is left of
 // each.
@@ -59,10 +54,10 @@ size_t SharedLength(absl::Span<const std::vector<int32_t>> texts);
 DialectCall MakeChoiceCall(const ServerFacts& facts, const ChoiceCall& call);
 
 // InvalidArgument for a reply without a probability for each text, or where
-// those of all choices do not add up to 1.
-absl::StatusOr<ChoiceReply> ReadChoiceReply(const std::string& body,
-                                            ServerKind kind,
-                                            const ChoiceCall& call);
+// those of two choices do not add up to 1.
+absl::StatusOr<ChoiceLogprobs> ReadChoiceReply(const std::string& body,
+                                               ServerKind kind,
+                                               const ChoiceCall& call);
 
 }  // namespace espalier
 

@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kMostSamples = 64;
+constexpr int kMostOfTexts = 64;
 constexpr size_t kMostStops = 4;  // OpenAI's limit
 
 // Log-probs that are null (the first of an echo) count as 0.
@@ -81,7 +81,7 @@ void ReadEnd(const json& choice, const std::string& why, RemoteText& text) {
                                     : TextEnd::kUntold;
 }
 
-absl::StatusOr<RemoteSample> ReadChoice(const json& choice, bool logprobs) {
+absl::StatusOr<RemoteSample> ReadTextChoice(const json& choice, bool logprobs) {
   RemoteSample sample;
   RemoteText& out = sample.text;
   const json& text = Field(choice, "text");
@@ -109,7 +109,7 @@ class OpenAiDialect : public Dialect {
   explicit OpenAiDialect(const ServerFacts& facts) : facts_(facts) {}
 
   int most_samples() const override {
-    return facts_.several ? kMostSamples : 1;
+    return facts_.several ? kMostOfTexts : 1;
   }
   bool speaks_texts() const override { return true; }
 
@@ -145,7 +145,7 @@ class OpenAiDialect : public Dialect {
                          ChoicesByIndex(reply, call.n));
     for (const json* choice : choices) {
       ESP_ASSIGN_OR_RETURN(out.samples.emplace_back(),
-                           ReadChoice(*choice, facts_.logprobs));
+                           ReadTextChoice(*choice, facts_.logprobs));
     }
     return out;
   }

@@ -146,21 +146,14 @@ void PooledBackend::Submit(Request request) {
     }
     return;
   }
-  for (std::vector<float>& row : job.rows) {
-    row.resize(static_cast<size_t>(head_.labels));
-  }
   for (size_t begin = 0; begin < texts.size(); begin += kMostTexts) {
-    AskedChoices some;
+    auto some = std::make_shared<AskedChoices>();
     for (size_t i = begin; i < std::min(begin + kMostTexts, texts.size());
          ++i) {
-      some.texts.push_back(std::move(texts[i]->text));
-      some.sequences.push_back(std::move(texts[i]->sequences));
+      some->texts.push_back(std::move(texts[i]->text));
+      some->sequences.push_back(std::move(texts[i]->sequences));
     }
-    const int calls =
-        ChoiceCalls(facts_.kind, head_.choices.size(), head_.among);
-    for (some.number = 0; some.number < calls; ++some.number) {
-      AskChoices(request.id, affinity, std::make_shared<AskedChoices>(some));
-    }
+    AskChoices(request.id, affinity, std::move(some));
   }
 }
 
@@ -187,12 +180,10 @@ void PooledBackend::AskChoices(RequestId job, uint64_t affinity,
                                std::shared_ptr<AskedChoices> asked) {
   const ChoiceCall call = {.texts = asked->texts,
                            .shared = SharedLength(asked->texts),
-                           .choices = head_.choices,
-                           .among = head_.among,
-                           .number = asked->number};
+                           .choices = head_.choices};
   Send(job, affinity, MakeChoiceCall(facts_, call), {.choices = asked},
        [this, asked, call](const std::string& body) {
-         ESP_ASSIGN_OR_RETURN(asked->reply,
+         ESP_ASSIGN_OR_RETURN(asked->logprobs,
                               ReadChoiceReply(body, facts_.kind, call));
          return absl::OkStatus();
        });
@@ -222,11 +213,8 @@ void PooledBackend::Take(Job& job, Question& question) {
   for (size_t t = 0; t < asked.texts.size(); ++t) {
     // The server does not tell what it had cached.
     stats_.tokens_computed += static_cast<int64_t>(asked.texts[t].size());
-    const std::vector<float>& told = asked.reply.logprobs[t];
     for (const size_t sequence : asked.sequences[t]) {
-      std::copy(told.begin(), told.end(),
-                job.rows[sequence].begin() +
-                    static_cast<ptrdiff_t>(asked.reply.first));
+      job.rows[sequence] = asked.logprobs[t];
     }
   }
 }

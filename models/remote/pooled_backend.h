@@ -69,8 +69,7 @@ class PooledBackend : public Backend {
   struct AskedChoices {
     std::vector<std::vector<int32_t>> texts;
     std::vector<std::vector<size_t>> sequences;  // of each text
-    int number = 0;                              // ChoiceCall's
-    ChoiceReply reply;
+    ChoiceLogprobs logprobs;
   };
   struct Job {
     int open = 0;  // calls that have not ended

@@ -77,7 +77,7 @@ class PooledProbe {
       }
       ESP_RETURN_IF_ERROR(Note(path, path, status));
     }
-    if (facts_.kind == ServerKind::kVllm && head_.among) {
+    if (facts_.kind == ServerKind::kVllm && head_.choices.size() == 2) {
       return RunChoicesPooled();
     }
     return Refuse(absl::StrJoin(answers_, "; "));
@@ -202,19 +202,17 @@ class PooledProbe {
     std::vector<DialectCall> calls;
     for (ChoiceCall& call : asked) {
       call.choices = head_.choices;
-      call.among = head_.among;
       calls.push_back(MakeChoiceCall(facts_, call));
     }
     ESP_ASSIGN_OR_RETURN(const std::vector<std::string> bodies,
                          Send(std::move(calls)));
-    ESP_ASSIGN_OR_RETURN(const ChoiceReply together,
+    ESP_ASSIGN_OR_RETURN(const ChoiceLogprobs together,
                          ReadChoiceReply(bodies[0], facts_.kind, asked[0]));
-    ESP_ASSIGN_OR_RETURN(const ChoiceReply apart,
+    ESP_ASSIGN_OR_RETURN(const ChoiceLogprobs apart,
                          ReadChoiceReply(bodies[1], facts_.kind, asked[1]));
-    for (size_t k = 0; k < apart.logprobs[0].size(); ++k) {
-      const double a = std::exp(static_cast<double>(apart.logprobs[0][k]));
-      const double b =
-          std::exp(static_cast<double>(together.logprobs.back()[k]));
+    for (size_t k = 0; k < apart[0].size(); ++k) {
+      const double a = std::exp(static_cast<double>(apart[0][k]));
+      const double b = std::exp(static_cast<double>(together.back()[k]));
       if (std::abs(a - b) > kRounding) {
         return absl::InvalidArgumentError(absl::StrCat(
             "gives a text another probability, ", a, " instead of ", b,
@@ -312,7 +310,7 @@ class PooledProbe {
     std::string remedy = "serve the model by vLLM, SGLang or llama-server";
     if (facts_.kind == ServerKind::kVllm) {
       remedy = "start vLLM so that it generates";
-      if (head_.among) {
+      if (head_.choices.size() == 2) {
         absl::StrAppend(
             &remedy,
             ", or with --runner pooling --convert classify, --hf-overrides "

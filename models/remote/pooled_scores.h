@@ -49,11 +49,10 @@ struct PooledHead {
   bool takes_probabilities = true;
   // What the server gives, where that is known: probabilities or logits.
   std::optional<bool> probabilities = {};
-  // Of a format without a head: the tokens whose ln p are its outputs, and
-  // whether ln p among them will do. What the server answered to a backend that
-  // asks for its log-probs, for messages.
+  // Of a format without a head: the tokens whose ln p are its outputs, two that
+  // are compared or one. What the server answered to a backend that asks for
+  // its log-probs, for messages.
   std::vector<int32_t> choices = {};
-  bool among = true;
   std::string completions = {};
   // Texts of the format, for the probe: of one step and of several.
   std::vector<std::vector<int32_t>> samples = {};

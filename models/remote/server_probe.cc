@@ -129,8 +129,11 @@ class Probe {
     if (Field(reply, "version").is_string()) {
       facts_.kind = ServerKind::kVllm;
       facts_.version = TextField(reply, "version");
-      // There in its development mode only.
-      ESP_ASSIGN_OR_RETURN(reply, Ask("/weight_info"));
+      // There in its development mode only, and often barred by a proxy.
+      ESP_ASSIGN_OR_RETURN(const HttpReply told,
+                           connection_.Get("/weight_info"));
+      if (told.status != 200) return absl::OkStatus();
+      reply = ParseJsonOrNull(told.body);
       facts_.weights = TextField(reply, "weight_version");
       return absl::OkStatus();
     }

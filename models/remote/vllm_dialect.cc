@@ -22,7 +22,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kMostSamples = 64;
-constexpr int kCertain = 100;  // the largest bias that the server takes
+constexpr int kLargestBias = 100;  // the largest bias that the server takes
 
 // Most likely first, ties by lower id. The sampled token stands beside the most
 // likely ones.
@@ -158,7 +158,7 @@ class VllmDialect : public Dialect {
       body["max_tokens"] = 1;
       body["temperature"] = 0;
       body["logprobs"] = std::max(1, call.top);
-      body["logit_bias"] = {{absl::StrCat(call.text.back()), kCertain}};
+      body["logit_bias"] = {{absl::StrCat(call.text.back()), kLargestBias}};
       return {"/v1/completions", JsonText(body)};
     }
     json body = Common(call.text);

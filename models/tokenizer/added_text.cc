@@ -1,25 +1,6 @@
 #include "models/tokenizer/added_text.h"
 
-#include <string_view>
-
-#include "models/tokenizer/byte_bpe.h"
-#include "models/tokenizer/metaspace.h"
-
 namespace espalier {
-namespace {
-
-// Both loaders' classes; "" for a token without a name.
-std::string_view NameOf(const Tokenizer& tokenizer, int32_t id) {
-  if (const auto* bpe = dynamic_cast<const ByteBpe*>(&tokenizer)) {
-    return bpe->added().Text(id);
-  }
-  if (const auto* pieces = dynamic_cast<const Metaspace*>(&tokenizer)) {
-    return pieces->added().Text(id);
-  }
-  return {};
-}
-
-}  // namespace
 
 std::string DecodeWithNames(const Tokenizer& tokenizer,
                             absl::Span<const int32_t> ids) {
@@ -34,7 +15,7 @@ std::string DecodeWithNames(const Tokenizer& tokenizer,
     const auto run = ids.subspan(begin, i - begin);
     // Only the text's own beginning lacks the space that Encode put there.
     text += begin == 0 ? tokenizer.DecodeText(run) : tokenizer.Decode(run);
-    if (i < ids.size()) text += NameOf(tokenizer, ids[i]);
+    if (i < ids.size()) text += tokenizer.AddedName(ids[i]);
     begin = i + 1;
   }
   return text;

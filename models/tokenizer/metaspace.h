@@ -73,7 +73,9 @@ class Metaspace : public Tokenizer {
   std::string_view TokenBytes(int32_t id) const override;
   int32_t TokenId(std::string_view name) const override;
   int vocab_size() const override { return static_cast<int>(bytes_.size()); }
-  const AddedTokens& added() const { return added_; }
+  std::string_view AddedName(int32_t id) const override {
+    return added_.Text(id);
+  }
 
  private:
   Metaspace() = default;

@@ -58,6 +58,9 @@ class Tokenizer {
   // The id of the token with this name, such as "<|im_end|>"; -1 if there is
   // none.
   virtual int32_t TokenId(std::string_view name) const;
+  // The name of a token that was added to the vocabulary, special or not; ""
+  // for others.
+  virtual std::string_view AddedName(int32_t /*id*/) const { return {}; }
 
   const TextMarks& marks() const { return marks_; }
 

@@ -52,11 +52,10 @@ absl::StatusOr<PooledHead> PooledHeadOf(const StepLayout& layout) {
   }
   // Of several outputs the softmax tells logits up to a constant, and the
   // function of one output can be undone.
-  const bool softmax = format.squash == RewardSquash::kSoftmax ||
-                       format.squash == RewardSquash::kDifference ||
-                       format.squash == RewardSquash::kSum;
-  head.takes_probabilities = format.labels == 1 || softmax;
-  head.among = softmax;
+  head.takes_probabilities = format.labels == 1 ||
+                             format.squash == RewardSquash::kSoftmax ||
+                             format.squash == RewardSquash::kDifference ||
+                             format.squash == RewardSquash::kSum;
   // Right and wrong ones, so that outputs differ.
   const std::vector<std::vector<std::string>> samples = {
       {"1 + 1 = 2"},
@@ -95,11 +94,11 @@ absl::StatusOr<std::optional<LoadedModel>> ConnectCompletions(
     }
   }
   // Refused, not there, or other numbers.
-  if (model.ok() ? !absl::IsInvalidArgument(status) &&
-                       !absl::IsFailedPrecondition(status)
-                 : !absl::IsUnimplemented(status)) {
-    return status;
-  }
+  const bool others_may = model.ok() ? absl::IsInvalidArgument(status) ||
+                                           absl::IsFailedPrecondition(status)
+                                     : absl::IsUnimplemented(status);
+  // They tell two tokens' probabilities of each other only.
+  if (!others_may || !head.takes_probabilities) return status;
   absl::string_view why = status.message();
   absl::ConsumePrefix(&why, url);
   absl::ConsumePrefix(&why, ": ");

@@ -267,32 +267,6 @@ INSTANTIATE_TEST_SUITE_P(Formats, PooledChoicesTest,
                                          "laser"),
                          [](const auto& test) { return test.param; });
 
-TEST(PooledChoices, MoreThanTwoAreAskedForOneByOne) {
-  Checkpoint made("math_shepherd");
-  RewardFormat three = made.format;
-  three.choices.clear();
-  three.choice_ids = {made.choices()[0], made.choices()[1], 5};
-  three.labels = 3;
-  const auto local = LoadRewardModel(made.checkpoint.folder, three,
-                                     {.weights = "fp32"}, made.executor);
-  ASSERT_TRUE(local.ok()) << local.status();
-  const std::vector<StepScores> wanted = ScoresOf(*local, made.tree, kQuestion);
-  for (const Offer offer : {Offer::kGenerativeScoring, Offer::kScore}) {
-    const Server server(made.model, three.choice_ids, made.tag(), offer);
-    const auto served = made.Serve(server, three);
-    ASSERT_TRUE(served.ok()) << served.status();
-    const int probed = server.calls();
-    const std::vector<StepScores> found =
-        ScoresOf(*served, made.tree, kQuestion);
-    ASSERT_EQ(found.size(), wanted.size());
-    for (size_t i = 0; i < found.size(); ++i) {
-      EXPECT_NEAR(found[i].step, wanted[i].step, 1e-4) << i;
-    }
-    EXPECT_EQ(server.calls() - probed,
-              offer == Offer::kGenerativeScoring ? 3 : 1);
-  }
-}
-
 TEST(PooledChoices, ATokenBetweenQueryAndItemIsNoticed) {
   Checkpoint made("math_shepherd");
   const Server server(made.model, made.choices(), made.tag(),

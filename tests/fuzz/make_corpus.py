@@ -442,6 +442,25 @@ def server_replies():
             pass  # a part of one
     for i, reply in enumerate(replies):
         seed("server_reply", f"reply{i}", json.dumps(reply))
+    # OpenAI's completions, whose tests put them together.
+    tells = {"tokens": ["a", "b"], "token_logprobs": [None, -2]}
+    for name, choice in (
+            ("plain", {"finish_reason": "stop", "logprobs": tells}),
+            ("chat", {"finish_reason": "length", "logprobs": {
+                "content": [{"token": "ab", "logprob": -1}]}}),
+            ("stop", {"finish_reason": "stop", "stop_reason": "\n",
+                      "logprobs": tells}),
+            ("matched", {"finish_reason": "stop", "matched_stop": 7,
+                         "logprobs": tells}),
+            ("tgi", {"finish_reason": "stop_sequence", "logprobs": tells})):
+        seed("server_reply", f"openai-{name}", json.dumps(
+            {"object": "text_completion",
+             "choices": [dict({"index": 0, "text": "ab"}, **choice)],
+             "usage": {"prompt_tokens": 3, "prompt_tokens_details":
+                       {"cached_tokens": 1}}}))
+    seed("server_reply", "openai-two", json.dumps({"choices": [
+        {"index": i, "text": "ab", "finish_reason": "eos_token",
+         "logprobs": tells} for i in (1, 0)]}))
     seed("server_reply", "date", "Sun, 06 Nov 1994 08:51:37 GMT\n"
          "Sun, 06 Nov 1994 08:49:37 GMT")
 
@@ -459,6 +478,16 @@ def pooled_replies():
                    "num_classes": 2}]}))
     seed("pooled_reply", "sglang", json.dumps(
         {"embedding": [2.5], "meta_info": {"cached_tokens": 4}}))
+    # Of choices: as those of tests/models/remote/choice_scores_test.cc.
+    seed("pooled_reply", "generative-scoring", json.dumps(
+        {"object": "list", "model": "m", "data": [
+            {"index": i, "object": "score", "score": score}
+            for i, score in ((1, 0.25), (0, 1))],
+         "usage": {"prompt_tokens": 7, "completion_tokens": 2}}))
+    seed("pooled_reply", "score-two", json.dumps(
+        {"scores": [[0.25, 0.75], [1, 0]], "model": "m",
+         "object": "scoring"}))
+    seed("pooled_reply", "score-one", json.dumps({"scores": [[0.25], [0]]}))
 
 
 # --- Recorded runs ----------------------------------------------------------

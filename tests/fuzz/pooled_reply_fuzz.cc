@@ -1,10 +1,11 @@
 // A reply with the outputs of a reward model's head, for heads of one and of
-// several outputs.
+// several outputs, or with the probabilities of tokens.
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/check.h"
+#include "models/remote/choice_scores.h"
 #include "models/remote/pooled_scores.h"
 #include "tests/fuzz/fuzz_target.h"
 
@@ -31,6 +32,24 @@ void ReadReply(const std::string& body, PooledWay way, int labels) {
   }
 }
 
+void ReadChoices(const std::string& body, ServerKind kind,
+                 const std::vector<int32_t>& choices) {
+  const std::vector<std::vector<int32_t>> texts = {{5, 6, 7}, {5, 8}};
+  const auto reply = ReadChoiceReply(
+      body, kind, {.texts = texts, .shared = 1, .choices = choices});
+  if (!reply.ok()) return;
+  ESP_CHECK(reply->size() == texts.size());
+  for (const std::vector<float>& logprobs : *reply) {
+    ESP_CHECK(logprobs.size() == choices.size());
+    double sum = 0;
+    for (const float logprob : logprobs) {
+      ESP_CHECK(logprob <= 0);
+      sum += std::exp(static_cast<double>(logprob));
+    }
+    ESP_CHECK(choices.size() == 1 || std::abs(sum - 1) < 0.03);
+  }
+}
+
 }  // namespace
 
 ESPALIER_FUZZ(pooled_reply) {
@@ -38,6 +57,10 @@ ESPALIER_FUZZ(pooled_reply) {
   for (const int labels : {1, 2, 3}) {
     ReadReply(body, {.path = "/pooling", .task = "token_classify"}, labels);
     ReadReply(body, {.path = "/classify"}, labels);
+  }
+  for (const ServerKind kind : {ServerKind::kVllm, ServerKind::kSglang}) {
+    ReadChoices(body, kind, {9});
+    ReadChoices(body, kind, {9, 10});
   }
 }
 

@@ -179,7 +179,14 @@ class PoolTest(ServersTest):
 
     def test_other_weights_during_a_run_are_said(self):
         """SGLang tells its weights with every reply."""
-        server = self.serve("sglang", weights=0)
+        self.change_weights(self.serve("sglang", weights=0))
+
+    def test_weights_that_vllm_tells_are_read(self):
+        server = self.serve(weights=0)
+        server.faults.tells_weights = True
+        self.change_weights(server)
+
+    def change_weights(self, server):
         done = self.generate("first.db", server, "--json",
                              self.path("first.json"))
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -57,6 +57,7 @@ class Faults:
     key: str = ""              # wanted as a bearer token
     busy_probe: int = 0        # the first requests of any kind: 429
     no_logprobs: bool = False  # never any
+    tells_weights: bool = False  # vLLM names its weights
     # Of "openai", which otherwise does as OpenAI does.
     one_sample: bool = False   # n is ignored
     no_n: bool = False         # n is answered 500, as llama.cpp does
@@ -522,6 +523,8 @@ class ScriptedServer:
     def vllm(self, path, asked):
         if path == "/version" and asked is None:
             return {"version": "0.11.0"}
+        if path == "/weight_info" and self.faults.tells_weights:
+            return {"weight_version": f"w{self.model.weights}"}
         if path == "/v1/models" and asked is None:
             return {"object": "list", "data": [
                 {"id": name, "object": "model", "owned_by": "vllm",
@@ -571,6 +574,10 @@ class ScriptedServer:
             told = not self.faults.no_logprobs
             if asked.get("logprobs") is not None and told:
                 choice["logprobs"] = self.vllm_logprobs(asked, prompt, tokens)
+            if self.faults.tells_weights:
+                choice["weight_versions"] = [
+                    {"version": f"w{model.weights}", "start": 0,
+                     "end": len(tokens)}]
             if asked.get("prompt_logprobs") is not None:
                 choice["prompt_logprobs"] = self.vllm_prompt_logprobs(
                     asked["prompt_logprobs"], prompt)

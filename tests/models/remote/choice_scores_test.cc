@@ -20,15 +20,10 @@ using testing::HasSubstr;
 
 const std::vector<std::vector<int32_t>> kTexts = {{5, 6, 7}, {5, 6, 8, 9}};
 const std::vector<int32_t> kTwo = {10, 12};
-const std::vector<int32_t> kThree = {10, 12, 13};
+const std::vector<int32_t> kOne = {10};
 
-ChoiceCall Call(const std::vector<int32_t>& choices, int number = 0,
-                bool among = true) {
-  return {.texts = kTexts,
-          .shared = SharedLength(kTexts),
-          .choices = choices,
-          .among = among,
-          .number = number};
+ChoiceCall Call(const std::vector<int32_t>& choices) {
+  return {.texts = kTexts, .shared = SharedLength(kTexts), .choices = choices};
 }
 
 std::string Vllm(const json& first, const json& second) {
@@ -63,7 +58,7 @@ TEST(ChoiceScores, RequestsSendTheSharedIdsOnce) {
                                           {"apply_softmax", true},
                                           {"item_first", false}}));
   const ServerFacts sglang{.kind = ServerKind::kSglang, .model = "prm"};
-  const DialectCall other = MakeChoiceCall(sglang, Call(kTwo, 0, false));
+  const DialectCall other = MakeChoiceCall(sglang, Call(kOne));
   EXPECT_EQ(other.path, "/v1/score");
   EXPECT_EQ(json::parse(other.body)["apply_softmax"], false);
   EXPECT_EQ(ChoicePath(ServerKind::kLlamaServer), "");
@@ -77,50 +72,40 @@ TEST(ChoiceScores, SomethingOfEachTextIsLeftForItsItem) {
 }
 
 TEST(ChoiceScores, VllmTellsTheFirstOfTheLabels) {
-  EXPECT_EQ(ChoiceCalls(ServerKind::kVllm, 2, true), 1);
   const auto two =
       ReadChoiceReply(Vllm(0.25, 1), ServerKind::kVllm, Call(kTwo));
   ASSERT_TRUE(two.ok()) << two.status();
-  EXPECT_THAT(two->logprobs[0], ElementsAre(std::log(0.25f), std::log(0.75f)));
-  EXPECT_THAT(two->logprobs[1],
-              ElementsAre(0, -std::numeric_limits<float>::infinity()));
-  EXPECT_EQ(ChoiceCalls(ServerKind::kVllm, 3, true), 3);
-  EXPECT_EQ(ChoiceCalls(ServerKind::kVllm, 2, false), 2);
-  const ServerFacts vllm{.kind = ServerKind::kVllm};
-  EXPECT_EQ(json::parse(
-                MakeChoiceCall(vllm, Call(kThree, 1)).body)["label_token_ids"],
-            json({12, 13, 10}));
-  const auto third =
-      ReadChoiceReply(Vllm(0.25, 0.5), ServerKind::kVllm, Call(kThree, 2));
-  ASSERT_TRUE(third.ok()) << third.status();
-  EXPECT_EQ(third->first, 2u);
-  EXPECT_THAT(third->logprobs, ElementsAre(ElementsAre(std::log(0.25f)),
-                                           ElementsAre(std::log(0.5f))));
+  const float never = -std::numeric_limits<float>::infinity();
+  EXPECT_THAT(*two, ElementsAre(ElementsAre(std::log(0.25f), std::log(0.75f)),
+                                ElementsAre(0, never)));
+  const auto one =
+      ReadChoiceReply(Vllm(0.25, 0), ServerKind::kVllm, Call(kOne));
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_THAT(*one,
+              ElementsAre(ElementsAre(std::log(0.25f)), ElementsAre(never)));
 }
 
 TEST(ChoiceScores, VllmMayAnswerInAnyOrder) {
   const std::string body =
       R"({"data": [{"index": 1, "score": 0.5}, {"index": 0, "score": 1}]})";
-  const auto reply = ReadChoiceReply(body, ServerKind::kVllm, Call(kThree));
+  const auto reply = ReadChoiceReply(body, ServerKind::kVllm, Call(kOne));
   ASSERT_TRUE(reply.ok()) << reply.status();
-  EXPECT_THAT(reply->logprobs,
-              ElementsAre(ElementsAre(0), ElementsAre(std::log(0.5f))));
+  EXPECT_THAT(*reply, ElementsAre(ElementsAre(0), ElementsAre(std::log(0.5f))));
 }
 
 TEST(ChoiceScores, SglangTellsAllLabels) {
-  EXPECT_EQ(ChoiceCalls(ServerKind::kSglang, 3, false), 1);
-  const auto reply = ReadChoiceReply(Sglang({{0.25, 0.25, 0.5}, {1, 0, 0}}),
-                                     ServerKind::kSglang, Call(kThree));
-  ASSERT_TRUE(reply.ok()) << reply.status();
+  const auto two = ReadChoiceReply(Sglang({{0.25, 0.75}, {1, 0}}),
+                                   ServerKind::kSglang, Call(kTwo));
+  ASSERT_TRUE(two.ok()) << two.status();
   const float never = -std::numeric_limits<float>::infinity();
-  EXPECT_THAT(
-      reply->logprobs,
-      ElementsAre(ElementsAre(std::log(0.25f), std::log(0.25f), std::log(0.5f)),
-                  ElementsAre(0, never, never)));
-  // Among all tokens they need not add up to 1.
-  EXPECT_TRUE(ReadChoiceReply(Sglang({{0.1, 0.2}, {0, 0}}), ServerKind::kSglang,
-                              Call(kTwo, 0, false))
-                  .ok());
+  EXPECT_THAT(*two, ElementsAre(ElementsAre(std::log(0.25f), std::log(0.75f)),
+                                ElementsAre(0, never)));
+  // One among all tokens.
+  const auto one = ReadChoiceReply(json{{"scores", {{0.25}, {0}}}}.dump(),
+                                   ServerKind::kSglang, Call(kOne));
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_THAT(*one,
+              ElementsAre(ElementsAre(std::log(0.25f)), ElementsAre(never)));
 }
 
 TEST(ChoiceScores, WhatDoesNotFitIsSaid) {

@@ -222,6 +222,46 @@ TEST(SglangDialect, LeavesLogprobsOfOtherTemperaturesUnknown) {
   EXPECT_EQ(score->greedy, std::vector<bool>({false, true}));
 }
 
+TEST(Dialects, WeightsAreNamedOnceInTheirOrder) {
+  const auto weights = [](ServerKind kind, const std::string& reply, int n) {
+    const auto read = Of(kind)->ReadGeneration(reply, Call(n));
+    EXPECT_TRUE(read.ok()) << read.status();
+    return read.ok() ? read->weights : std::vector<std::string>();
+  };
+  const std::vector<std::string> both = {"v7", "v8"};
+  EXPECT_EQ(weights(ServerKind::kVllm,
+                    R"({"choices":[
+      {"index":0,"token_ids":[4,6],"finish_reason":"stop",
+       "logprobs":{"token_logprobs":[-0.5,-1]},
+       "weight_versions":[{"version":"v7","start":0,"end":1},
+                          {"version":"v8","start":1,"end":2}]},
+      {"index":1,"token_ids":[4],"finish_reason":"stop",
+       "logprobs":{"token_logprobs":[-0.5]},
+       "weight_versions":[{"version":"v7","start":0,"end":1}]}]})",
+                    2),
+            both);
+  EXPECT_EQ(weights(ServerKind::kSglang,
+                    R"({"meta_info":{"finish_reason":{"type":"length"},
+      "output_token_logprobs":[[-0.5,4],[-1,6]],"weight_version":"v8",
+      "weight_versions":[{"version":"v7","start":0,"end":1},
+                         {"version":"v8","start":1,"end":2}]}})",
+                    1),
+            both);
+  // What is not told, or not so, names none and is no error.
+  for (const char* field :
+       {R"("x":1)", R"("weight_versions":null)", R"("weight_versions":"v7")",
+        R"("weight_versions":[])",
+        R"("weight_versions":[null,7,{},{"version":7},{"version":""}])"}) {
+    EXPECT_TRUE(weights(ServerKind::kVllm,
+                        R"({"choices":[{"index":0,"token_ids":[4],
+      "finish_reason":"stop","logprobs":{"token_logprobs":[-0.5]},)" +
+                            std::string(field) + "}]}",
+                        1)
+                    .empty())
+        << field;
+  }
+}
+
 // They are sorted and summed.
 TEST(Dialects, TheMostLikelyTokensHaveLogprobs) {
   const auto refuse = [](ServerKind kind, const std::string& reply) {
