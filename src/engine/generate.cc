@@ -417,6 +417,7 @@ void AddResult(std::optional<bool> correct, const SearchResult& result,
        .tokens = result.tokens},
       totals);
   ++totals.searched;
+  totals.speculated_tokens += result.speculated_tokens;
   if (!result.status.ok() && totals.first_error.empty()) {
     totals.first_error = std::string(result.status.message());
   }

@@ -48,6 +48,9 @@ struct GenerateTotals {
   int64_t graded = 0;            // searches with a verdict, without cached ones
   int64_t solved = 0;            // of graded
   int64_t tokens = 0;            // sampled, in finished searches
+  // Sampled ahead and not used, in searches that ended in this call: they are
+  // of no tree and not recorded.
+  int64_t speculated_tokens = 0;
   bool stopped = false;
 };
 

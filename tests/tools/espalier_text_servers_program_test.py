@@ -1,11 +1,13 @@
 """Searches models behind servers that speak texts, without token ids: scripted
 ones, and a llama-server of which only OpenAI's API is shown.
 
-ESPALIER_PROGRAM names the program (ctest sets it), ESPALIER_LLAMA_SERVER a
-llama-server, without which its test is skipped."""
+ESPALIER_PROGRAM names the program (ctest sets it). ESPALIER_LONG=1 asks for the
+test of a real llama-server, which ESPALIER_LLAMA_SERVER names; without it it is
+skipped."""
 
 import http.server
 import json
+import re
 import threading
 import unittest
 import urllib.error
@@ -13,7 +15,8 @@ import urllib.request
 
 from espalier_program_test import STORIES, run
 from made_up_model import FOR_EVER
-from servers_case import BY_TEXT, LLAMA, MODEL, ServersTest, environment
+from servers_case import (BY_TEXT, LONG, MODEL, LlamaServerCase, ServersTest,
+                          environment)
 
 
 class TextServersTest(ServersTest):
@@ -224,6 +227,19 @@ class TextServersTest(ServersTest):
         self.assertEqual(written["tokens"], MODEL.bpe.encode("lls"))
         self.assertAlmostEqual(sum(written["logprobs"]), -1.5, places=4)
 
+    def test_solve_shows_such_texts_with_its_results(self):
+        done = self.ask("solve", self.texts(), "--search", "majority:n=2",
+                        "--json", "-", limit=3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        missed, encoded = re.search(r"(\d+) of (\d+) texts did not",
+                                    done.stderr).groups()
+        last = json.loads(done.stdout.splitlines()[-1])
+        self.assertEqual((last["texts_missed"], last["texts_encoded"]),
+                         (int(missed), int(encoded)))
+        done = self.ask("solve", self.texts(), "--search", "majority:n=2",
+                        limit=3)
+        self.assertIn(f"{missed} of {encoded} texts so far", done.stdout)
+
     def test_stops_beyond_what_the_api_takes(self):
         server = self.texts()
         more = []
@@ -283,8 +299,8 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         self.wfile.flush()
 
 
-@unittest.skipUnless(LLAMA, "ESPALIER_LLAMA_SERVER names no llama-server")
-class LlamaServerTest(ServersTest):
+@unittest.skipUnless(LONG, "takes minutes")
+class LongTest(LlamaServerCase, ServersTest):
 
     def test_texts_are_as_good_as_ids(self):
         url = self.serve_llama()
@@ -310,6 +326,10 @@ class LlamaServerTest(ServersTest):
         for one, other in zip(found["texts"], found["ids"], strict=True):
             self.assertEqual(one["text"], other["text"])
             self.assertAlmostEqual(one["logprob"], other["logprob"], delta=1e-2)
+        most = max(abs(one["logprob"] - other["logprob"])
+                   for one, other in zip(found["texts"], found["ids"]))
+        print(f"figure: texts and ids give the same {len(found['ids'])} steps, "
+              f"log-probs differ by {most:.4f} at most")
 
 
 if __name__ == "__main__":

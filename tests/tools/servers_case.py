@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import socket
 import sqlite3
 import subprocess
 import sys
 import time
+import unittest
 import urllib.error
 import urllib.request
 
@@ -14,7 +16,6 @@ from espalier_program_test import ROOT, STORIES, ZOO, ProgramTest, run
 from made_up_model import MadeUpModel
 from scripted_server import ScriptedServer
 
-QUICK = bool(os.environ.get("ESPALIER_QUICK"))
 LONG = bool(os.environ.get("ESPALIER_LONG"))
 LLAMA = os.environ.get("ESPALIER_LLAMA_SERVER")
 KEY = "sk-4f1d7c0a9b8e"
@@ -40,6 +41,21 @@ def environment(**variables):
     env = {k: v for k, v in os.environ.items()
            if not k.startswith("ESPALIER_API") and k != "SSL_CERT_FILE"}
     return dict(env, ESPALIER_ZOO=ZOO, **variables)
+
+
+class LlamaServerCase:
+    """Of a LongTest: that it runs with a real llama-server, and which."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if not LLAMA:
+            print("figure: not run: ESPALIER_LLAMA_SERVER names no llama-server")
+            raise unittest.SkipTest("ESPALIER_LLAMA_SERVER is not set")
+        said = subprocess.run([LLAMA, "--version"], check=True, text=True,
+                              capture_output=True)
+        print("figure: llama-server", re.search(
+            "version: (.*)", said.stdout + said.stderr)[1])
 
 
 class ServersTest(ProgramTest):

@@ -162,6 +162,11 @@ std::string TotalsText(const GenerateTotals& totals) {
   }
   if (totals.failed > 0)
     absl::StrAppendFormat(&text, ", %d failed", totals.failed);
+  if (totals.speculated_tokens > 0) {
+    absl::StrAppendFormat(&text,
+                          ", %d tokens sampled (%d more ahead and not used)",
+                          totals.tokens, totals.speculated_tokens);
+  }
   if (!totals.first_error.empty()) {
     absl::StrAppend(&text, "; the first because ",
                     Printable(totals.first_error));
@@ -231,6 +236,7 @@ absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
       {"failed", totals.failed},   {"graded", totals.graded},
       {"solved", totals.solved},   {"tokens", totals.tokens},
       {"stopped", totals.stopped}, {"seconds", seconds},
+      {"speculated_tokens", totals.speculated_tokens},
   };
   json.update(ServerJson(stats));
   return flags.json.Write(json);

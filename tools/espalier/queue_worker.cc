@@ -105,18 +105,19 @@ absl::Status RunQueueWorker(
   show(totals);
   progress.Finish();
   const int64_t open = std::max<int64_t>(0, worker->counts().left);
-  ESP_RETURN_IF_ERROR(json.Write(
-      nlohmann::ordered_json{{"queue", name},
-                             {"run", joined.run},
-                             {"searches", totals.searches},
-                             {"done_here", totals.searched},
-                             {"failed_here", totals.failed},
-                             {"graded_here", totals.graded},
-                             {"solved_here", totals.solved},
-                             {"tokens_here", totals.tokens},
-                             {"left", open},
-                             {"stopped", totals.stopped},
-                             {"seconds", Clock::Real().Seconds() - start}}));
+  ESP_RETURN_IF_ERROR(json.Write(nlohmann::ordered_json{
+      {"queue", name},
+      {"run", joined.run},
+      {"searches", totals.searches},
+      {"done_here", totals.searched},
+      {"failed_here", totals.failed},
+      {"graded_here", totals.graded},
+      {"solved_here", totals.solved},
+      {"tokens_here", totals.tokens},
+      {"speculated_tokens_here", totals.speculated_tokens},
+      {"left", open},
+      {"stopped", totals.stopped},
+      {"seconds", Clock::Real().Seconds() - start}}));
   std::string text = absl::StrFormat("%s run %d: %d searches by this worker",
                                      name, joined.run, totals.searched);
   if (totals.graded > 0) {
