@@ -157,7 +157,11 @@ class LineReader {
                     line[values].size() != line["completions"].size()))) {
       return absl::InvalidArgumentError(
           "expected \"prompt\", \"completions\" and as many \"values\" or "
-          "\"labels\", or \"levels\"");
+          "\"labels\", or \"levels\", as espalier export --kind steps writes "
+          "them from a run database, or a published file of ProcessBench, "
+          "PRM800K, Math-Shepherd or TRL's stepwise lines; write other files "
+          "of labelled steps as {\"prompt\": question, \"completions\": "
+          "[steps], \"labels\": [true or false for each]}, which are TRL's");
     }
     if (laid_out_) {
       return absl::InvalidArgumentError(

@@ -341,6 +341,12 @@ class TrainOnStepFilesTest(LearnTest):
             self.refused(result, *words)
             self.assertFalse(os.path.exists(self.path("out.work")))
 
+        # The form that this error names is that of stepwise().
+        other = self.path("other.jsonl", json.dumps(
+            {"problem": "2 + 2?", "steps": ["2 + 2 = 4"], "ok": [1]}) + "\n")
+        refused(other, words=["other.jsonl:1", "export --kind steps",
+                              '{"prompt": question, "completions": [steps], '
+                              '"labels": [true or false'])
         refused(trl, "--levels", "outcome",
                 words=["no labels for the level outcome"])
         refused(trl, "--objective", "pairwise", words=["--objective bce"])

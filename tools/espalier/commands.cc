@@ -33,9 +33,10 @@ class OneLineEach : public CLI::Formatter {
  public:
   std::string make_subcommand(const CLI::App* command) const override {
     const std::string& text = command->get_description();
+    std::string line = text.substr(0, text.find('\n'));
+    if (line.ends_with('.')) line.pop_back();
     std::stringstream out;
-    CLI::detail::format_help(out, command->get_name(),
-                             text.substr(0, text.find('\n')), column_width_);
+    CLI::detail::format_help(out, command->get_name(), line, column_width_);
     return out.str();
   }
 };
@@ -67,7 +68,7 @@ int RunCommands(int argc, char** argv) {
       {"export", "Write training sets from recorded searches", &AddExport},
       {"replay", "Rerun recorded searches from their logs and compare",
        &AddReplay},
-      {"db", "Inspect run databases: info, sql, prune, upgrade, merge", &AddDb},
+      {"db", "Inspect and change run databases and queues", &AddDb},
       // Only listed here; espalier-learn has its options.
       {"train", "Train a policy or a reward model on recorded searches",
        [](CLI::App&, RunFunction&) {}},

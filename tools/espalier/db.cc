@@ -145,7 +145,7 @@ absl::Status RunPrune(const DbFlags& flags) {
   if (IsPostgresUrl(flags.database)) {
     if (flags.logs || flags.run == 0) {
       return UsageError(absl::InvalidArgumentError(
-          "of a queue whole runs are pruned: give --run N alone"));
+          "of a queue only whole runs are deleted: give --run N without --logs"));
     }
     return DropFromQueue(flags.database, flags.run);
   }
@@ -236,10 +236,10 @@ absl::Status RunUpgrade(const DbFlags& flags) {
 void AddDb(CLI::App& app, RunFunction& run) {
   auto flags = std::make_shared<DbFlags>();
   app.require_subcommand(1);
-  const auto add = [&](const char* name, const char* summary) {
+  const auto add = [&](const char* name, const char* summary,
+                       const char* database = "Run database") {
     CLI::App* command = app.add_subcommand(name, summary);
-    command->add_option("database", flags->database, "Run database")
-        ->required();
+    command->add_option("database", flags->database, database)->required();
     return command;
   };
   const CLI::App* info = add("info", "Show what the database contains");
@@ -249,7 +249,10 @@ void AddDb(CLI::App& app, RunFunction& run) {
   sql->add_option("query", flags->query, "One read-only SQL statement")
       ->required();
   AddJsonOutput(*sql, flags->json, "one object per row");
-  CLI::App* prune = add("prune", "Delete data that is no longer needed");
+  CLI::App* prune =
+      add("prune", "Delete data that is no longer needed",
+          "Run database; or a queue, postgres://USER@HOST/DATABASE, of which "
+          "--run N deletes a whole run");
   prune->add_flag(
       "--logs", flags->logs,
       "Delete response logs: trees stay, replay becomes impossible");
@@ -278,7 +281,11 @@ void AddDb(CLI::App& app, RunFunction& run) {
         ->add_option("queue", flags->database,
                      "postgres://USER@HOST/DATABASE, as of generate --queue")
         ->required();
-    command->add_option("--run", flags->run, "Number of the run")
+    command
+        ->add_option("--run", flags->run,
+                     name == std::string_view("pull")
+                         ? "Number of the run. Default: the only one"
+                         : "Only this run. Default: all")
         ->check(WholeFrom(1));
     return command;
   };
