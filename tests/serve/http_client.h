@@ -76,7 +76,7 @@ class HttpClient {
     const std::string head = ReadUntil("\r\n\r\n");
     const size_t end = head.find("\r\n\r\n");
     const size_t at = head.find("Content-Length: ");
-    if (end == std::string::npos) return head;
+    if (end == std::string::npos || method == "HEAD") return head;
     if (at > end) return ReadUntil("0\r\n\r\n");  // in chunks
     const size_t size = std::stoul(head.substr(at + 16));
     while (got_.size() < end + 4 + size) {

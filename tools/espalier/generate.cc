@@ -231,11 +231,16 @@ absl::Status DryRun(GenerateFlags& flags, Engine& engine,
 absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
                        const EngineStats& stats, double seconds) {
   nlohmann::json json = {
-      {"run_database", flags.out}, {"searches", totals.searches},
-      {"done", totals.done},       {"cached", totals.cached},
-      {"failed", totals.failed},   {"graded", totals.graded},
-      {"solved", totals.solved},   {"tokens", totals.tokens},
-      {"stopped", totals.stopped}, {"seconds", seconds},
+      {"run_database", flags.out},
+      {"searches", totals.searches},
+      {"done", totals.done},
+      {"cached", totals.cached},
+      {"failed", totals.failed},
+      {"graded", totals.graded},
+      {"solved", totals.solved},
+      {"tokens", totals.tokens},
+      {"stopped", totals.stopped},
+      {"seconds", seconds},
       {"speculated_tokens", totals.speculated_tokens},
   };
   json.update(ServerJson(stats));
