@@ -80,16 +80,21 @@ void SayWhere(const LoadOptions& options, const std::string& url,
 absl::StatusOr<std::optional<LoadedModel>> ConnectCompletions(
     const std::string& name, const std::string& url, const LoadOptions& options,
     Executor& executor, PooledHead& head) {
-  constexpr char kPath[] = "/v1/completions";
   absl::StatusOr<LoadedModel> model = LoadModel(name, options, executor);
   absl::Status status = model.status();
+  std::string path;
   if (status.ok()) {
-    const ServerKind kind = model->remote->facts().kind;
-    if (ChoicePath(kind).empty()) return *std::move(model);
-    status = CheckLogprobs(*model->backend, head);
+    const ServerFacts& facts = model->remote->facts();
+    path = MakeDialect(facts)
+               ->Score({.text = head.samples.front(),
+                        .from = static_cast<int>(head.samples[0].size()) - 1})
+               .path;
+    // llama-server has no other endpoint.
+    if (!ChoicePath(facts.kind).empty()) {
+      status = CheckLogprobs(*model->backend, head);
+    }
     if (status.ok()) {
-      SayWhere(options, url, head.format,
-               kind == ServerKind::kSglang ? "/generate" : kPath);
+      SayWhere(options, url, head.format, path);
       return *std::move(model);
     }
   }
@@ -104,7 +109,7 @@ absl::StatusOr<std::optional<LoadedModel>> ConnectCompletions(
   absl::ConsumePrefix(&why, ": ");
   head.completions = std::string(why);
   if (model.ok() && absl::IsFailedPrecondition(status)) {
-    head.completions = absl::StrCat(kPath, " ", why);
+    head.completions = absl::StrCat(path, " ", why);
   }
   return std::nullopt;
 }

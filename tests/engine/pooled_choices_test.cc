@@ -44,6 +44,7 @@ enum class Offer {
   kTokens,  // the same with a row per token
   kWhole,   // classify only
   kHidden,  // rows per tag of numbers of the hidden state
+  kMixed,   // the same, and classify as kTags
 };
 
 class LanguageModel {
@@ -154,6 +155,8 @@ class Server {
     if (whole ? offer_ == Offer::kHidden : offer_ == Offer::kWhole) {
       return Answer(response, {{"error", {{"message", "unsupported"}}}}, 400);
     }
+    const bool hidden =
+        offer_ == Offer::kHidden || (offer_ == Offer::kMixed && !whole);
     const Ids ids = asked["input"];
     const auto& positions = model_.Of(ids);
     json rows = json::array();
@@ -161,8 +164,7 @@ class Server {
       if (!whole && offer_ != Offer::kTokens && ids[i] != tag_) continue;
       Row row;
       for (const int32_t choice : choices_) {
-        const Row& of = offer_ == Offer::kHidden ? positions[i].hidden
-                                                 : positions[i].logits;
+        const Row& of = hidden ? positions[i].hidden : positions[i].logits;
         row.push_back(of[static_cast<size_t>(choice) % of.size()]);
       }
       rows.push_back(asked.value("use_activation", true) ? Softmax(row) : row);
@@ -293,6 +295,21 @@ TEST(PooledChoices, NumbersOfTheHiddenStateAreRefused) {
       server, ReadRewardFormat("math_shepherd:outputs=probabilities").value());
   ASSERT_TRUE(trusted.ok()) << trusted.status();
   EXPECT_THAT(made.notice, HasSubstr("token_classify"));
+}
+
+// Rows that differ from those of whole texts are not read.
+TEST(PooledChoices, WholeTextsAreBelieved) {
+  Checkpoint made("math_shepherd");
+  const Server server(made.model, made.choices(), made.tag(), Offer::kMixed);
+  const auto served = made.Serve(server, made.format);
+  ASSERT_TRUE(served.ok()) << served.status();
+  EXPECT_THAT(made.notice, testing::EndsWith("at /pooling (task classify)"));
+  const auto wanted = ScoresOf(made.local, made.tree, kQuestion);
+  const auto found = ScoresOf(*served, made.tree, kQuestion);
+  ASSERT_EQ(found.size(), wanted.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(found[i].step, wanted[i].step, 1e-4) << i;
+  }
 }
 
 }  // namespace

@@ -53,14 +53,14 @@ class ScoredRewardsTest(ProgramTest):
     def form(self, text=BY_TEXT):
         return self.path("form.textproto", text)
 
-    def measure(self, server, form=None, **variables):
+    def measure(self, server, form=None, url=None, **variables):
         rows = [{"id": f"made-{i}", "problem": question, "steps": steps,
                  "label": -1, "final_answer_correct": True, "generator": "x"}
                 for i, (question, steps) in enumerate(SOLUTIONS)]
         self.path("made.json", json.dumps(rows))
         return run("bench-reward", "--processbench", self.path("made.json"),
-                   "--reward-model", server.url, "--reward-tokenizer", STORIES,
-                   "--reward-format", form or self.form(), "--out",
+                   "--reward-model", url or server.url, "--reward-tokenizer",
+                   STORIES, "--reward-format", form or self.form(), "--out",
                    self.path("out.jsonl"), "--force",
                    env=environment(**variables))
 
@@ -197,6 +197,15 @@ class ScoredRewardsTest(ProgramTest):
         told = done.stdout + done.stderr
         self.assertIn("expected a probability, found none", told)
         self.assertIn(server.url, told)
+
+    def test_several_servers(self):
+        first, second = self.serve(), self.serve()
+        urls = f"{first.url},{second.url}"
+        found, _ = self.scores(first, url=urls)
+        self.near(found, wanted())
+        other = self.serve(scores=False, pooled="whole")
+        self.refused(self.measure(first, url=f"{first.url},{other.url}"),
+                     other.url, "must offer the same")
 
     def test_the_key_is_sent_and_not_told(self):
         server = self.serve("sglang")
