@@ -497,7 +497,7 @@ class LongTest(LlamaServerCase, ServersTest):
             for one, other in zip(rows, theirs[name], strict=True):
                 most = max(most, abs(one["logprob"] - other["logprob"]))
                 steps += 1
-        print(f"figure: greedy texts equal on {limit - ties} of {limit} "
+        print(f"\nfigure: greedy texts equal on {limit - ties} of {limit} "
               f"problems, {ties} differ at a tie; log-probs of {steps} steps "
               f"by {most:.4f} at most")
         self.assertLess(most, 1e-2)
@@ -558,7 +558,7 @@ class LongTest(LlamaServerCase, ServersTest):
                 self.assertEqual(again.returncode, 0, again.stdout)
                 self.assertIn("2 identical", again.stdout)
                 searched.append(name)
-        print(f"figure: {len(searched)} of {len(methods)} methods searched "
+        print(f"\nfigure: {len(searched)} of {len(methods)} methods searched "
               f"and replayed bit for bit; refused for hidden states: "
               f"{', '.join(refused) or 'none'}")
         self.assertEqual(len(searched) + len(refused), len(methods))

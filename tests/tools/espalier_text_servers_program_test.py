@@ -328,7 +328,7 @@ class LongTest(LlamaServerCase, ServersTest):
             self.assertAlmostEqual(one["logprob"], other["logprob"], delta=1e-2)
         most = max(abs(one["logprob"] - other["logprob"])
                    for one, other in zip(found["texts"], found["ids"]))
-        print(f"figure: texts and ids give the same {len(found['ids'])} steps, "
+        print(f"\nfigure: texts and ids give the same {len(found['ids'])} steps, "
               f"log-probs differ by {most:.4f} at most")
 
 
