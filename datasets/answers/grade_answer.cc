@@ -96,10 +96,27 @@ std::string PlainDecimal(std::string_view text) {
   return out;
 }
 
-// "2,5" against "2.5", digit by digit. A comma between digits separates two
-// numbers if the other side has no such decimal.
+// The words behind the last digit: the unit of "2,5 kg".
+std::string_view WordsBehind(std::string_view text) {
+  const size_t digit = text.find_last_of("0123456789");
+  if (digit == std::string_view::npos) return {};
+  const std::string_view rest = text.substr(digit + 1);
+  const bool words = std::all_of(rest.begin(), rest.end(),
+                                 [](char c) { return Letter(c) || c == ' '; });
+  return words ? TrimBlanks(rest) : std::string_view();
+}
+
+// "2,5" against "2.5", digit by digit, and "2,5 kg" against either or "2.5 kg".
+// A comma between digits separates two numbers if the other side has no such
+// decimal.
 bool SameDecimal(std::string_view a, std::string_view b) {
   if (a.empty() || b.empty() || a.size() > 60 || b.size() > 60) return false;
+  const std::string_view unit = WordsBehind(a), other = WordsBehind(b);
+  if (!unit.empty() && !other.empty() && unit != other) return false;
+  a = TrimBlanks(a);
+  b = TrimBlanks(b);
+  a.remove_suffix(unit.size());
+  b.remove_suffix(other.size());
   const std::string x = EuropeanDecimal(a), y = EuropeanDecimal(b);
   if (x.empty() == y.empty()) return false;
   const std::string decimal = PlainDecimal(x.empty() ? y : x);
@@ -110,7 +127,8 @@ bool SameDecimal(std::string_view a, std::string_view b) {
 // as well be two numbers.
 bool MayBeTwo(std::string_view text) {
   const size_t comma = text.find(',');
-  const std::string_view plain = TrimBlanks(text);
+  std::string_view plain = TrimBlanks(text);
+  plain = TrimBlanks(plain.substr(0, plain.size() - WordsBehind(plain).size()));
   return comma != std::string_view::npos &&
          plain.find_first_not_of("0123456789,-") == std::string_view::npos &&
          plain.rfind(',') + 2 == plain.size();

@@ -444,7 +444,8 @@ size_t LongNumeral(std::string_view text, std::string* digits) {
     const size_t start = end;
     while (end < text.size() && (Letter(text[end]) || text[end] == '-')) ++end;
     if (end == start || end - start > kLongestNumeral) break;
-    if (words > 1) {
+    const bool hyphen = text.substr(0, end).find('-') != text.npos;
+    if (words > 1 || hyphen) {
       const std::string folded = FoldWords(WithBlanks(text.substr(0, end)));
       const std::string number = OneFraction(NumberInWords(folded));
       // "half the circumference" is one word and an article.
@@ -463,6 +464,32 @@ size_t LongNumeral(std::string_view text, std::string* digits) {
 }
 
 }  // namespace
+
+std::string WithPartInDigits(std::string_view text) {
+  std::string part;
+  size_t length = LongNumeral(text, &part);
+  std::string_view rest = text.substr(length);
+  if (length == 0 && (text.starts_with("half ") || text.starts_with("Half "))) {
+    rest = text.substr(4);
+    const bool whole = rest.starts_with(" of ") || rest.starts_with(" a ") ||
+                       rest.starts_with(" an ");
+    if (!whole) return {};
+    part = "1/2";
+  }
+  if (part.find('/') == part.npos || !rest.starts_with(" ")) return {};
+  // "two thirds of a cup", "half an hour", "three and a half cups"
+  for (const std::string_view article : {" of an ", " of a ", " an ", " a "}) {
+    if (!rest.starts_with(article)) continue;
+    rest.remove_prefix(article.size() - 1);
+    break;
+  }
+  // "two thirds of twelve" is another number.
+  if (WithDigits(rest) != rest ||
+      std::any_of(rest.begin(), rest.end(), Digit)) {
+    return {};
+  }
+  return part + std::string(rest);
+}
 
 std::string WithDigits(std::string_view text) {
   std::string out;

@@ -29,6 +29,11 @@ std::string NumberWordIn(std::string_view folded);
 // it".
 std::string WithDigits(std::string_view text);
 
+// "two thirds of the class" as "2/3 of the class", "half an hour" as "1/2
+// hour"; empty if the text does not begin with a part in words, or names other
+// numbers behind it.
+std::string WithPartInDigits(std::string_view text);
+
 // A formula in words, "4 times the square root of 2" without its articles, as
 // "4\\cdot \\sqrt{2}"; empty if it is none. And "x is 2 and y is -1" as "x=2,
 // y=-1".

@@ -417,6 +417,9 @@ Readings Reader::ReadWhole(std::string_view raw) {
     return out;
   }
   out.cut_off |= EndsInside(out.text);
+  if (std::string part = WithPartInDigits(out.text); !part.empty()) {
+    out.text = std::move(part);
+  }
   std::string content;
   out.choice = ReadChoice(out.text, &content);
   out.choice_only = out.choice != 0 && content.empty();
@@ -702,10 +705,12 @@ void Reader::AddSentence(const std::string& sentence, const std::string& folded,
       said_.erase(said_.begin() + static_cast<std::ptrdiff_t>(i - before));
     }
     std::vector<Answer>& to = sure ? out.answers : out.doubtful;
-    to.insert(to.end(), value.begin(), value.end());
-    // "7 dozen" may answer how many dozens.
+    // "7 dozen" counts dozens as "7 hours" counts hours; it may mean 84.
     constexpr std::string_view kDozen = " dozen";
-    if (number.text.ends_with(kDozen)) {
+    const bool dozens = number.text.ends_with(kDozen);
+    std::vector<Answer>& whole = dozens ? out.doubtful : to;
+    whole.insert(whole.end(), value.begin(), value.end());
+    if (dozens) {
       Parse(number.text.substr(0, number.text.size() - kDozen.size()), {}, to);
     }
     if (sure) out.number = number.text;

@@ -44,6 +44,16 @@ TEST(NumberWords, OneNumberInASentence) {
   EXPECT_EQ(NumberWordIn("there are none"), "");
 }
 
+TEST(NumberWords, PartInFront) {
+  EXPECT_EQ(WithPartInDigits("two-thirds of the class"), "2/3 of the class");
+  EXPECT_EQ(WithPartInDigits("Half an hour"), "1/2 hour");
+  EXPECT_EQ(WithPartInDigits("three and a half cups"), "7/2 cups");
+  EXPECT_EQ(WithPartInDigits("two thirds of twelve"), "");
+  EXPECT_EQ(WithPartInDigits("two thirds of 12"), "");
+  EXPECT_EQ(WithPartInDigits("half the circumference"), "");
+  EXPECT_EQ(WithPartInDigits("twenty one cups"), "");
+}
+
 TEST(NumberWords, Ranges) {
   EXPECT_EQ(RangeInWords("all real numbers greater than or equal to 2"),
             "x \\ge 2");
