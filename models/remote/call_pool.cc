@@ -170,7 +170,7 @@ void CallPool::Serve(Waiting waiting, int index,
           : connection->Post(waiting.call.path, waiting.call.body);
   absl::Status status = reply.status();
   const bool answered = reply.ok();
-  bool again = false;
+  bool again = false, others = false;
   double wait = -1;
   if (answered && reply->status == 200) status = waiting.call.read(reply->body);
   if (!status.ok() || reply->status != 200) {
@@ -222,9 +222,11 @@ void CallPool::Serve(Waiting waiting, int index,
         ended_.push_back({id, std::move(status)});
       }
     }
+    // This thread takes the next call itself.
+    others = idle_threads_ > 0 && waiting_.size() > 1;
   }
   ended_signal_.NotifyOne();
-  work_.NotifyOne();
+  if (others) work_.NotifyOne();
 }
 
 double CallPool::WaitAfter(const Waiting& waiting, const Endpoint& server,
