@@ -51,7 +51,7 @@ set(ESPALIER_JSON_LAYERS datasets trace models engine serve eval)
 # For a build that is made once and run: compiles sources of these layers and of
 # the commands several at a time, which takes less than half as long. File-local
 # names must then be unique; sanitizer builds are made this way, too.
-set(ESPALIER_JOINED_LAYERS base trace models engine eval)
+set(ESPALIER_JOINED_LAYERS base datasets trace models engine eval)
 function(espalier_join target)
   if(ESPALIER_JOIN_SOURCES)
     set_target_properties(${target} PROPERTIES
@@ -228,11 +228,12 @@ function(espalier_layer name)
   if(name IN_LIST ESPALIER_JOINED_LAYERS)
     espalier_join(espalier_${name})
   endif()
-  # Kernels have the same names for each processor, and files that Highway
-  # compiles once per target include themselves.
+  # Kernels have the same names for each processor and tasks for their bands and
+  # registrations; files that Highway compiles once per target include
+  # themselves.
   set(alone ${units})
   list(FILTER alone INCLUDE REGEX
-    "/models/(kernels|kernel_executor)/|/(to_float|softmax|top_sum)\\.cc$")
+    "/models/(kernels|kernel_executor)/|/datasets/tasks/|/(to_float|softmax|top_sum)\\.cc$")
   set_source_files_properties(${alone} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON)
   # Compiler options of this layer only.

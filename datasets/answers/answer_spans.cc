@@ -11,8 +11,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
-
 // Whether the text between two dollar signs is a sentence: "$5 an hour for
 // three hours, or $".
 bool IsProse(std::string_view between) {
@@ -42,7 +40,7 @@ bool IsProse(std::string_view between) {
     between = TrimBlanks(between.substr(0, between.size() - 2));
   }
   return !between.empty() &&
-         (std::string_view("+-*/=").find(between.back()) != kNone ||
+         (std::string_view("+-*/=").find(between.back()) != kNowhere ||
           between.ends_with("\u2212") || between.ends_with("\u2013") ||
           between.ends_with("\u00d7"));
 }
@@ -57,10 +55,10 @@ bool Joins(std::string_view between, size_t longest) {
     return false;
   }
   const bool listed = words.find("and") != std::string::npos ||
-                      words.starts_with("or ") || between.find(',') != kNone;
-  return between.find("\n\n") == kNone && between.find(". ") == kNone &&
-         between.find(".\n") == kNone &&
-         (listed || between.find('=') == kNone) &&
+                      words.starts_with("or ") || between.find(',') != kNowhere;
+  return between.find("\n\n") == kNowhere && between.find(". ") == kNowhere &&
+         between.find(".\n") == kNowhere &&
+         (listed || between.find('=') == kNowhere) &&
          std::count(words.begin(), words.end(), ' ') < 3;
 }
 
@@ -73,13 +71,13 @@ std::vector<Span> Boxes(std::string_view text) {
   for (const std::string_view mark :
        {"\\boxed", "\\fbox", "\\framebox", "\\bbox"}) {
     size_t at = 0;
-    while ((at = text.find(mark, at)) != kNone) {
+    while ((at = text.find(mark, at)) != kNowhere) {
       size_t open = at + mark.size();
       while (open < text.size() && text[open] == ' ') ++open;
       // "\\framebox[2cm]{6}"
       if (open < text.size() && text[open] == '[') {
         const size_t end = text.substr(open, 60).find("]{");
-        if (end != kNone) open += end + 1;
+        if (end != kNowhere) open += end + 1;
       }
       if (open >= text.size() || text[open] != '{') {
         // "\\boxed 17"
@@ -148,7 +146,7 @@ std::vector<Span> Formulas(std::string_view text) {
     const bool lines = Environment(text.substr(at, 20), close);
     if (lines && std::find(gone.begin(), gone.end(), close) == gone.end()) {
       const size_t end = text.find(close, at);
-      if (end == kNone) {
+      if (end == kNowhere) {
         gone.push_back(close);
         ++at;
         continue;
@@ -176,17 +174,17 @@ std::vector<Span> Formulas(std::string_view text) {
     }
     if (std::find(gone.begin(), gone.end(), close) != gone.end()) continue;
     size_t end = at + open;
-    while ((end = text.find(close, end)) != kNone && text[end - 1] == '\\' &&
+    while ((end = text.find(close, end)) != kNowhere && text[end - 1] == '\\' &&
            close[0] == '$') {
       ++end;
     }
-    if (end == kNone) {
+    if (end == kNowhere) {
       gone.push_back(close);
       continue;
     }
     // "$70,000.\n\n**$": a blank line ends a formula.
     if (open == 1 && close == "$" &&
-        text.substr(at, end - at).find("\n\n") != kNone) {
+        text.substr(at, end - at).find("\n\n") != kNowhere) {
       continue;
     }
     if (open == 1 && close == "$" && at + 1 < text.size() &&
@@ -206,7 +204,7 @@ bool JoinsBoxes(std::string_view between) { return Joins(between, 40); }
 
 bool JoinsFormulas(std::string_view between) {
   const std::string words = FoldWords(between);
-  return words.empty() ? between.size() <= 3 && between.find('.') == kNone
+  return words.empty() ? between.size() <= 3 && between.find('.') == kNowhere
                        : IsPhrase(words, Reading::kJoint) ||
                              // "$12$ (or maybe $13$)"
                              (words.starts_with("or ") &&
@@ -245,12 +243,12 @@ bool SolvesOthers(std::string_view text, const std::vector<Span>& formulas,
   const std::string_view last = inside(formulas.back());
   const size_t equal = last.find('=');
   const std::string_view name = WithoutMarks(last.substr(0, equal));
-  if (equal == kNone || name.size() != 1 || !Letter(name[0])) return false;
+  if (equal == kNowhere || name.size() != 1 || !Letter(name[0])) return false;
   for (size_t i = first; i + 1 < formulas.size(); ++i) {
     const std::string_view other = inside(formulas[i]);
     const std::string_view left = other.substr(0, other.find('='));
-    if (left.size() == other.size() || left.find(name[0]) == kNone ||
-        left.find_first_of("+-*/^0123456789") == kNone) {
+    if (left.size() == other.size() || left.find(name[0]) == kNowhere ||
+        left.find_first_of("+-*/^0123456789") == kNowhere) {
       return false;
     }
   }

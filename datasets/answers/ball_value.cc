@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-constexpr int kMostSteps = 40000;
+constexpr int kMostBallSteps = 40000;
 // In arithmetic operations.
 constexpr int64_t kFunctionCost = 12;
 constexpr int64_t kWholePowerCost = 6;
@@ -32,7 +32,7 @@ bool BallEvaluator::Spend(int64_t cost) {
   cost *= cost >= kGammaCost ? digits * digits : digits;
   steps_ += static_cast<int>(cost);
   if (budget_ != nullptr) *budget_ -= cost;
-  return steps_ <= kMostSteps && (budget_ == nullptr || *budget_ >= 0);
+  return steps_ <= kMostBallSteps && (budget_ == nullptr || *budget_ >= 0);
 }
 
 void BallEvaluator::NoteBranch(const Ball& x) {

@@ -11,8 +11,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
-
 // The number that a text begins with; 0 if none, or one too long for a base.
 int LeadingBase(std::string_view text) {
   size_t end = 0;
@@ -23,7 +21,7 @@ int LeadingBase(std::string_view text) {
 // "\\boxed{52}_8", "\\boxed{52}_{8}": the base behind the last digits.
 int BaseBehind(std::string_view text, std::string_view digits) {
   const size_t at = text.rfind(digits);
-  if (at == kNone) return 0;
+  if (at == kNowhere) return 0;
   std::string_view rest = text.substr(at + digits.size());
   while (rest.starts_with("}") || rest.starts_with(")")) rest.remove_prefix(1);
   if (!rest.starts_with("_")) return 0;
@@ -48,7 +46,7 @@ int BaseBeside(std::string_view text, std::string_view digits) {
     if (base > 0) found = base;
   };
   for (const std::string_view word : Phrases(Reading::kBase)) {
-    for (size_t at = lower.find(word); at != kNone;
+    for (size_t at = lower.find(word); at != kNowhere;
          at = lower.find(word, at + 1)) {
       std::string_view rest = std::string_view(lower).substr(at + word.size());
       while (rest.starts_with(" ") || rest.starts_with("-") ||
@@ -59,7 +57,7 @@ int BaseBeside(std::string_view text, std::string_view digits) {
     }
   }
   for (const Phrase& row : Rows(Reading::kBaseName)) {
-    if (lower.find(row.pattern) != kNone) {
+    if (lower.find(row.pattern) != kNowhere) {
       add(std::atoi(std::string(row.meaning).c_str()));
     }
   }

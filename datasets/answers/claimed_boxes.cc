@@ -16,7 +16,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // Length of the text next to a box that is examined.
 constexpr size_t kBeside = 80;
 
@@ -35,9 +34,9 @@ std::vector<Span> CommentLines(std::string_view text) {
 // "<!-- ... -->", in order.
 std::vector<Span> HiddenParts(std::string_view text) {
   std::vector<Span> out;
-  for (size_t at = 0; (at = text.find("<!--", at)) != kNone;) {
+  for (size_t at = 0; (at = text.find("<!--", at)) != kNowhere;) {
     const size_t close = text.find("-->", at);
-    const size_t end = close == kNone ? text.size() : close + 3;
+    const size_t end = close == kNowhere ? text.size() : close + 3;
     out.push_back({at, end, at, end});
     at = end;
   }
@@ -102,7 +101,8 @@ bool CalledWrong(std::string_view words) {
 bool ClauseEnds(std::string_view text, size_t at) {
   const size_t next = std::min(text.find_first_not_of(" \t", at), text.size());
   if (next == text.size() || text[next] == '\n') return true;
-  if (std::string_view(".,;:!?)}]*_\"(").find(text[next]) != kNone) return true;
+  if (std::string_view(".,;:!?)}]*_\"(").find(text[next]) != kNowhere)
+    return true;
   if (next == at) return false;
   const std::string words = PlainLower(text.substr(next, kBeside));
   return BeginsIn(words, Reading::kEndsClause) > 0 || words.starts_with("- ") ||
@@ -118,7 +118,7 @@ bool NamesOne(std::string_view words, std::string_view inside) {
   if (ReadChoice(name, &content) != 0) return content.empty();
   const bool number =
       name.size() <= 3 && (std::all_of(name.begin(), name.end(), Digit) ||
-                           name.find_first_not_of("IVX") == kNone);
+                           name.find_first_not_of("IVX") == kNowhere);
   return number && (EndsIn(words, Reading::kLabels) > 0 ||
                     DropLast(words, Reading::kStatement));
 }
@@ -145,7 +145,7 @@ Claim ClaimOf(std::string_view text, const Span& box) {
   const std::string_view tail = text.substr(box.outer_end, kBeside);
   const std::string behind = PlainLower(tail);
   const size_t word = behind.find_first_not_of("*_$)\"'`\\~ ]},");
-  if (word == kNone) return Claim::kMeant;
+  if (word == kNowhere) return Claim::kMeant;
   std::string_view rest = std::string_view(behind).substr(word);
   if (rest.starts_with("?")) return Claim::kDenied;
   rest.remove_prefix(StartsWith(rest, Reading::kPointsBack));
@@ -162,7 +162,7 @@ Claim ClaimOf(std::string_view text, const Span& box) {
 // nothing, or calls the answer right.
 bool Settles(std::string_view lower) {
   const size_t word = lower.find_first_not_of(" ,;:.!)*\n");
-  if (word == kNone) return true;
+  if (word == kNowhere) return true;
   return Mentions(lower, Reading::kAffirms) &&
          !Mentions(lower, Reading::kDenies) &&
          !Mentions(lower, Reading::kRetracts) &&
@@ -213,7 +213,7 @@ bool Retracted(std::string_view behind) {
   const std::string lower = PlainLower(behind.substr(0, kLongest));
   if (!Mentions(lower, Reading::kRetracts)) return false;
   for (const std::string_view phrase : Phrases(Reading::kRetracts)) {
-    for (size_t at = 0; (at = lower.find(phrase, at)) != kNone; ++at) {
+    for (size_t at = 0; (at = lower.find(phrase, at)) != kNowhere; ++at) {
       if (!OfEarlier(lower, at, at + phrase.size())) return true;
     }
   }
@@ -238,7 +238,7 @@ bool Glued(std::string_view text, const Span& box) {
            !(next == '!' && (behind.size() == 1 || Blank(behind[1])));
   }
   const size_t word = behind.find_first_not_of(" $\\)");
-  if (word == kNone || word > 4) return false;
+  if (word == kNowhere || word > 4) return false;
   const std::string lower = PlainLower(behind.substr(word, 10));
   return StartsWith(lower, Reading::kScale) > 0;
 }
@@ -262,27 +262,27 @@ bool PartOfFormula(std::string_view text, const Span& box) {
     return true;
   }
   // Only inside formula delimiters: in text "-" is a dash.
-  size_t open = kNone;
+  size_t open = kNowhere;
   std::string_view close;
   for (const auto& [begin, end] :
        {std::pair<std::string_view, std::string_view>{"\\[", "\\]"},
         {"\\(", "\\)"},
         {"$", "$"}}) {
     const size_t at = lead.rfind(begin);
-    if (at == kNone || (open != kNone && at < open)) continue;
+    if (at == kNowhere || (open != kNowhere && at < open)) continue;
     open = at + begin.size();
     close = end;
   }
-  if (open == kNone) return false;
+  if (open == kNowhere) return false;
   lead = lead.substr(open);
-  const bool left = close != "$" && lead.find(close) != kNone;
-  if (left || lead.find('\n') != kNone) return false;
+  const bool left = close != "$" && lead.find(close) != kNowhere;
+  if (left || lead.find('\n') != kNowhere) return false;
   std::string_view behind = text.substr(box.outer_end, kLongest);
   const size_t end = behind.find(close);
-  if (end == kNone) return false;
+  if (end == kNowhere) return false;
   behind = TrimBlanks(behind.substr(0, end));
   // "5 + \\boxed{7} = 12" requests a part.
-  if (behind.find('=') != kNone) return false;
+  if (behind.find('=') != kNowhere) return false;
   lead = TrimBlanks(lead);
   for (const std::string_view sign :
        {"-", "^", "^{", "\\sqrt{", "\\cdot", "\\times", "\\frac{", "/", ">",
@@ -304,7 +304,7 @@ std::string WithoutLeadIn(std::string_view said) {
   for (const std::string_view mark : {"\\text{", "\\textbf{", "\\mathrm{"}) {
     if (!said.starts_with(mark)) continue;
     const size_t close = said.find('}');
-    if (close == kNone) break;
+    if (close == kNowhere) break;
     const std::string_view inner =
         said.substr(mark.size(), close - mark.size());
     const std::string words(TrimBlanks(PlainLower(inner)));

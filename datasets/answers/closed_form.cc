@@ -11,7 +11,7 @@ namespace espalier {
 namespace {
 
 constexpr int kLargest = 120;  // nodes
-constexpr int kMostSteps = 400;
+constexpr int kMostFormSteps = 400;
 
 bool Meant(const ExprNode& e) {
   static constexpr std::string_view kNames[] = {
@@ -50,7 +50,7 @@ class Rewriter {
   explicit Rewriter(RationalForms& forms) : forms_(forms) {}
 
   Expr Of(const Expr& e) {
-    if (e->args.empty() || ++steps_ > kMostSteps) return e;
+    if (e->args.empty() || ++steps_ > kMostFormSteps) return e;
     std::vector<Expr> args;
     for (const Expr& arg : e->args) args.push_back(Of(arg));
     if (e->op == Op::kPower) return PowerOf(args[0], args[1]);
@@ -62,7 +62,7 @@ class Rewriter {
   // The logarithm of a positive number.
   Expr Log(const Expr& e) {
     if (e->op == Op::kE) return Number(1);
-    if (++steps_ <= kMostSteps && Positive(*e)) {
+    if (++steps_ <= kMostFormSteps && Positive(*e)) {
       if (const auto value = forms_.AsRational(*e)) return LogOf(*value);
       if (e->op == Op::kPower && Positive(*e->args[0])) {
         return Multiply(e->args[1], Log(e->args[0]));
@@ -107,7 +107,7 @@ class Rewriter {
 
   // b^(u + v) = b^u b^v; b^(c ln p / ln b) = p^c.
   Expr PowerOf(const Expr& base, const Expr& exponent) {
-    if (++steps_ > kMostSteps || exponent->op == Op::kNumber ||
+    if (++steps_ > kMostFormSteps || exponent->op == Op::kNumber ||
         !Positive(*base)) {
       return Power(base, exponent);
     }

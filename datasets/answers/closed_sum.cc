@@ -7,8 +7,8 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kMostTerms = 40;
-constexpr int64_t kHighestPower = 6;
+constexpr size_t kMostSumTerms = 40;
+constexpr int64_t kHighestSumPower = 6;
 
 // coefficient * k^power * ratio^k; without the ratio if it is null.
 struct Term {
@@ -24,7 +24,7 @@ bool DependsOn(const ExprNode& e, const std::string& name) {
 }
 
 std::optional<Terms> Times(const Terms& a, const Terms& b) {
-  if (a.size() * b.size() > kMostTerms) return std::nullopt;
+  if (a.size() * b.size() > kMostSumTerms) return std::nullopt;
   Terms out;
   for (const Term& x : a) {
     for (const Term& y : b) {
@@ -72,7 +72,7 @@ std::optional<Terms> SplitPower(const ExprNode& e, const std::string& k) {
   if (n == -1 && base->op == Op::kPower) {
     return SplitGeometric(base->args[0], Negate(base->args[1]), k);
   }
-  if (n < 1 || n > kHighestPower) return std::nullopt;
+  if (n < 1 || n > kHighestSumPower) return std::nullopt;
   const auto once = Split(base, k);
   std::optional<Terms> out = once;
   for (int64_t i = 1; i < n && out; ++i) out = Times(*out, *once);
@@ -94,7 +94,7 @@ std::optional<Terms> Split(const Expr& e, const std::string& k) {
     } else {
       out->insert(out->end(), next->begin(), next->end());
     }
-    if (out && out->size() > kMostTerms) return std::nullopt;
+    if (out && out->size() > kMostSumTerms) return std::nullopt;
   }
   return out;
 }
@@ -130,7 +130,7 @@ Expr SumOf(const Term& term, const Expr& low, const Expr& high) {
     }
     sum = Divide(ends, Add(Number(1), Negate(term.ratio)));
   } else {
-    if (endless || term.power > kHighestPower) return nullptr;
+    if (endless || term.power > kHighestSumPower) return nullptr;
     sum = Add(PowerSum(term.power, high),
               Negate(PowerSum(term.power, Add(low, Number(-1)))));
   }

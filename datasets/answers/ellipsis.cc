@@ -5,12 +5,13 @@
 namespace espalier {
 namespace {
 
-constexpr int64_t kMostBits = 1000;
+constexpr int64_t kMostEllipsisBits = 1000;
 constexpr int64_t kMostItems = 300;
 
 std::optional<BigRational> Constant(const ExprNode& e) {
   if (e.op == Op::kNumber) {
-    return e.value.bits() <= kMostBits ? std::optional(e.value) : std::nullopt;
+    return e.value.bits() <= kMostEllipsisBits ? std::optional(e.value)
+                                               : std::nullopt;
   }
   if (e.op == Op::kPower) {
     const auto base = Constant(*e.args[0]);
@@ -19,7 +20,8 @@ std::optional<BigRational> Constant(const ExprNode& e) {
       return std::nullopt;
     }
     const int64_t n = exponent->small_value();
-    if ((n < 0 && base->zero()) || base->bits() * std::abs(n) > kMostBits) {
+    if ((n < 0 && base->zero()) ||
+        base->bits() * std::abs(n) > kMostEllipsisBits) {
       return std::nullopt;
     }
     BigRational out = 1;
@@ -32,7 +34,7 @@ std::optional<BigRational> Constant(const ExprNode& e) {
     const auto part = Constant(*arg);
     if (!part) return std::nullopt;
     out = e.op == Op::kAdd ? out + *part : out * *part;
-    if (out.bits() > kMostBits) return std::nullopt;
+    if (out.bits() > kMostEllipsisBits) return std::nullopt;
   }
   return out;
 }
@@ -80,7 +82,8 @@ std::optional<Progression> Find(const std::vector<Expr>& shown,
   }
   BigRational term = terms.back();
   for (out.count = static_cast<int64_t>(terms.size());
-       out.count <= kMostBits && term.bits() <= 2 * kMostBits; ++out.count) {
+       out.count <= kMostEllipsisBits && term.bits() <= 2 * kMostEllipsisBits;
+       ++out.count) {
     if (term == *end) return out;
     term = term * out.step;
   }

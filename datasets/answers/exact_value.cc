@@ -15,20 +15,20 @@ struct Demand {
   int functions = 0;   // each a transcendental generator
   int64_t degree = 1;  // product of the roots' orders
 };
-constexpr int kMostSteps = 80;
+constexpr int kMostExactSteps = 80;
 constexpr int kMostFunctions = 4;
 constexpr int64_t kHighestDegree = 16;
-constexpr int64_t kMostBits = 160;
-constexpr int64_t kHighestPower = 12;
+constexpr int64_t kMostExactBits = 160;
+constexpr int64_t kHighestExactPower = 12;
 constexpr int64_t kHighestTower = 144;  // product of powers of powers
 
 // `tower`: the power to which the enclosing expression raises `e`.
 bool Modest(const ExprNode& e, Demand& demand, int64_t tower = 1) {
-  if (++demand.steps > kMostSteps) return false;
+  if (++demand.steps > kMostExactSteps) return false;
   switch (e.op) {
     case Op::kNumber:
     case Op::kBased:
-      return e.value.bits() <= kMostBits;
+      return e.value.bits() <= kMostExactBits;
     case Op::kPi:
     case Op::kE:
     case Op::kImaginary:
@@ -48,7 +48,7 @@ bool Modest(const ExprNode& e, Demand& demand, int64_t tower = 1) {
       if (exponent.value.bits() > 8) return false;
       const int64_t q = fmpz_get_si(fmpq_denref(exponent.value.get()));
       const int64_t n = fmpz_get_si(fmpq_numref(exponent.value.get()));
-      if (std::abs(n) > kHighestPower || q > kHighestDegree) return false;
+      if (std::abs(n) > kHighestExactPower || q > kHighestDegree) return false;
       demand.degree *= q;
       tower *= std::max<int64_t>(std::abs(n), 1);
       if (tower > kHighestTower) return false;
@@ -94,7 +94,7 @@ class Context {
     ca_ctx_set_option(ctx_, CA_OPT_QQBAR_DEG_LIMIT, 24);
     ca_ctx_set_option(ctx_, CA_OPT_LLL_PREC, 64);
     ca_ctx_set_option(ctx_, CA_OPT_SMOOTH_LIMIT, 16);
-    ca_ctx_set_option(ctx_, CA_OPT_POW_LIMIT, kHighestPower);
+    ca_ctx_set_option(ctx_, CA_OPT_POW_LIMIT, kHighestExactPower);
     ca_ctx_set_option(ctx_, CA_OPT_GROEBNER_LENGTH_LIMIT, 20);
     ca_ctx_set_option(ctx_, CA_OPT_GROEBNER_POLY_LENGTH_LIMIT, 60);
     ca_ctx_set_option(ctx_, CA_OPT_GROEBNER_POLY_BITS_LIMIT, 400);

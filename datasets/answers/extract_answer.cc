@@ -22,7 +22,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // Precedes an answer in GSM8K.
 constexpr std::string_view kMark = "####";
 // Longest answer of formulas and words that is not treated as a response.
@@ -42,14 +41,14 @@ std::string UnitBehind(std::string_view text) {
 // "x", "f", "\\triangle ABC": names things and states nothing about them.
 bool OnlyName(std::string_view formula) {
   formula = TrimBlanks(formula);
-  const bool sign = formula.find_first_of("=<>+*/(0123456789") != kNone;
+  const bool sign = formula.find_first_of("=<>+*/(0123456789") != kNowhere;
   return !sign && formula.size() < 20;
 }
 
 // Whether a verb or its own "=" says that a formula is the answer.
 bool IsStated(std::string_view lead, std::string_view formula) {
   const std::string words = PlainLower(WithoutMarks(lead));
-  return EndsIn(words, Reading::kStates) > 0 || formula.find('=') != kNone ||
+  return EndsIn(words, Reading::kStates) > 0 || formula.find('=') != kNowhere ||
          words.empty() || words.ends_with(":");
 }
 
@@ -67,16 +66,16 @@ bool IsTheMost(std::string_view behind) {
 // "\\frac{240}{60} = 4", "d = 3 + 4 = 7": computed from numbers only.
 bool IsWorkedOut(std::string_view formula) {
   const size_t equal = formula.rfind('=');
-  if (equal == kNone) return false;
+  if (equal == kNowhere) return false;
   const size_t before = formula.substr(0, equal).rfind('=');
-  const size_t start = before == kNone ? 0 : before + 1;
+  const size_t start = before == kNowhere ? 0 : before + 1;
   const std::string_view left = formula.substr(start, equal - start);
   bool digits = false, sign = false, command = false;
   for (const char c : left) {
     if (Letter(c) && !command) return false;
     command = c == '\\' || (command && Letter(c));
     digits |= Digit(c);
-    sign |= std::string_view("+-*/^\\!(").find(c) != kNone;
+    sign |= std::string_view("+-*/^\\!(").find(c) != kNowhere;
   }
   return digits && sign;
 }
@@ -93,14 +92,14 @@ size_t WithoutExplanation(std::string_view text,
     if (between.size() > 80 || SentenceLength(between) < between.size()) break;
     const std::string_view words = TrimBlanks(WithoutMarks(between));
     const size_t word = words.find_first_not_of(",;( ");
-    if (word == kNone) {
+    if (word == kNowhere) {
       if (left < formulas.size()) break;
       continue;
     }
     // "are $6$ possible values of $x$"
     if (OnlyName(text.substr(formulas[i].start,
                              formulas[i].end - formulas[i].start)) &&
-        words.ends_with(" of") && words.find(',') == kNone &&
+        words.ends_with(" of") && words.find(',') == kNowhere &&
         EndsIn(words, Reading::kModifies) == 0 &&
         !OnlyName(text.substr(formulas[i - 1].start,
                               formulas[i - 1].end - formulas[i - 1].start)) &&
@@ -136,7 +135,7 @@ bool LastEquationAlone(std::string_view text,
   const std::string_view formula =
       TrimBlanks(text.substr(last.start, last.end - last.start));
   const size_t equal = formula.find('=');
-  if (formulas.size() < 2 || equal == kNone) return false;
+  if (formulas.size() < 2 || equal == kNowhere) return false;
   const std::string_view name = formula.substr(0, equal);
   const std::string_view value = formula.substr(equal + 1);
   // Also directly behind multi-line formulas.
@@ -146,7 +145,7 @@ bool LastEquationAlone(std::string_view text,
   const bool concludes =
       before.start == before.outer_start &&
       BeginsIn(PlainLower(TrimBlanks(between)), Reading::kTherefore) > 0;
-  return name.find_first_of("+*/-^") != kNone &&
+  return name.find_first_of("+*/-^") != kNowhere &&
          std::any_of(name.begin(), name.end(), Letter) &&
          std::none_of(value.begin(), value.end(), Letter) &&
          (concludes || BeginsIn(PlainLower(TrimBlanks(text.substr(SentenceStart(
@@ -185,7 +184,7 @@ bool IsVerdict(std::string_view next) {
         (next.size() == word.size() || !Letter(next[word.size()]))) {
       const std::string_view rest = TrimBlanks(next.substr(word.size()));
       if (rest.empty() || !Letter(rest[0])) return true;
-      if (word.find(' ') != kNone) return true;
+      if (word.find(' ') != kNowhere) return true;
     }
   }
   return false;
@@ -193,7 +192,7 @@ bool IsVerdict(std::string_view next) {
 
 // Where a phrase introduces the answer.
 struct Introduced {
-  size_t at = kNone, behind = 0;
+  size_t at = kNowhere, behind = 0;
   // Whether a later phrase, or what follows, retracts the answer, and where the
   // sentence that does so ends.
   bool unsure = false;
@@ -214,22 +213,23 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
   // once per mark, and again only for marks that occur in it.
   std::vector<size_t> last;
   for (const std::string_view mark : marks) last.push_back(lower.rfind(mark));
-  size_t before = kNone;
+  size_t before = kNowhere;
   for (int tries = 0; tries < kMost; ++tries) {
-    size_t at = kNone, length = 0;
+    size_t at = kNowhere, length = 0;
     for (size_t i = 0; i < marks.size(); ++i) {
       const std::string_view mark = marks[i];
       size_t& found = last[i];
-      if (found != kNone && found >= before) {
-        found = before == 0 ? kNone : lower.rfind(mark, before - 1);
+      if (found != kNowhere && found >= before) {
+        found = before == 0 ? kNowhere : lower.rfind(mark, before - 1);
       }
-      if (found == kNone) continue;
-      if (at == kNone || found > at || (found == at && mark.size() > length)) {
+      if (found == kNowhere) continue;
+      if (at == kNowhere || found > at ||
+          (found == at && mark.size() > length)) {
         at = found;
         length = mark.size();
       }
     }
-    if (at == kNone) return out;
+    if (at == kNowhere) return out;
     before = at;
     const size_t behind = at + length;
     const bool word = !Letter(lower[at]) || at == 0 || !Letter(lower[at - 1]);
@@ -251,7 +251,7 @@ Introduced LastClaimed(std::string_view text, std::string_view lower,
     }
     // "The answer is not 12 but 13."
     if (const size_t but = text.substr(behind, 48).find(" but ");
-        ends && next.starts_with("not ") && but != kNone &&
+        ends && next.starts_with("not ") && but != kNowhere &&
         BeginsNumber(text.substr(behind + but + 5)) &&
         StanceAt(text.substr(0, behind), at, behind) != Stance::kDenies) {
       out.at = at;
@@ -295,8 +295,8 @@ std::string ChoiceAndValue(char letter, std::string_view text,
   const std::string_view tail = text.substr(formulas.back().outer_end);
   const std::string unit = UnitBehind(tail);
   std::string_view words = tail.substr(0, tail.find_first_of(".,;\n"));
-  while (!words.empty() &&
-         (Blank(words[0]) || std::string_view("*_)").find(words[0]) != kNone)) {
+  while (!words.empty() && (Blank(words[0]) || std::string_view("*_)").find(
+                                                   words[0]) != kNowhere)) {
     words.remove_prefix(1);
   }
   words = WithoutMarks(words);
@@ -320,7 +320,7 @@ std::string AfterPhrase(std::string_view text) {
   // Also the end of "\text{The answer is }".
   const auto skip = [&text] {
     while (!text.empty() && (Blank(text[0]) || std::string_view(":*#=}").find(
-                                                   text[0]) != kNone)) {
+                                                   text[0]) != kNowhere)) {
       text.remove_prefix(1);
     }
     // A full-width colon.
@@ -392,7 +392,7 @@ std::string AfterPhrase(std::string_view text) {
     ++last;
   }
   const std::string before = FoldWords(text.substr(0, inside[0].outer_start));
-  if (before.find(' ') != kNone && inside[0].outer_start > 60) {
+  if (before.find(' ') != kNowhere && inside[0].outer_start > 60) {
     return std::string(text);
   }
   inside.resize(last + 1);
@@ -418,7 +418,7 @@ std::string WithoutDelimiters(std::string_view line,
 // "$x^2 = 4$, so $x = 2$": the last of the formulas is the answer.
 bool Concludes(std::string_view lower) {
   for (const std::string_view word : Phrases(Reading::kConcludes)) {
-    if (lower.find(word) != kNone) return true;
+    if (lower.find(word) != kNowhere) return true;
   }
   return false;
 }
@@ -438,7 +438,7 @@ std::string_view Window(std::string_view text) {
   // Do not cut a UTF-8 character in half.
   while (!end.empty() && (end[0] & 0xc0) == 0x80) end.remove_prefix(1);
   const size_t box = text.rfind("\\boxed");
-  if (box == kNone || box >= text.size() - kLongestResponse) return end;
+  if (box == kNowhere || box >= text.size() - kLongestResponse) return end;
   return text.substr(box, kLongestResponse);
 }
 
@@ -455,7 +455,7 @@ Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   // "\boxed{\text{Answer: } 6}"
   const std::string lower = Lower(said);
   const Introduced phrase = LastClaimed(said, lower, Phrases(Reading::kAnswer));
-  if (phrase.at != kNone) {
+  if (phrase.at != kNowhere) {
     std::string inside = StripDelimiters(
         AfterPhrase(std::string_view(said).substr(phrase.behind)));
     if (!inside.empty()) said = std::move(inside);
@@ -572,7 +572,7 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
   if (const size_t label = EndsIn(labelled, Reading::kLabels);
       beside == Stance::kDenies && label > 0 &&
       Mentions(labelled.substr(labelled.size() - label), Reading::kFigure) &&
-      text.substr(last.start, last.end - last.start).find('=') != kNone) {
+      text.substr(last.start, last.end - last.start).find('=') != kNowhere) {
     beside = StanceBeside(labelled.substr(0, labelled.size() - label),
                           text.substr(last.outer_end));
   }
@@ -639,7 +639,7 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
 Extracted ExtractAnswer(std::string_view response) {
   const std::string_view said = WithoutThoughts(response);
   std::string_view text = Window(said);
-  if (const size_t end = text.find("<|im_"); end != kNone && end > 0) {
+  if (const size_t end = text.find("<|im_"); end != kNowhere && end > 0) {
     text = text.substr(0, end);
   }
   const std::string lower = Lower(text);
@@ -649,28 +649,28 @@ Extracted ExtractAnswer(std::string_view response) {
       boxes.empty() ? std::vector<std::string_view>{"final answer", kMark}
                     : std::vector<std::string_view>{"final answer"});
   std::string after;
-  if (phrase.at != kNone) {
+  if (phrase.at != kNowhere) {
     after = StripDelimiters(AfterPhrase(text.substr(phrase.behind)));
     // "the final answer is $5$. I hope", truncated by its limit, says nothing.
-    if (after.empty()) phrase.at = kNone;
+    if (after.empty()) phrase.at = kNowhere;
   }
   if (!boxes.empty() &&
-      (phrase.at == kNone || boxes.back().start > phrase.at)) {
+      (phrase.at == kNowhere || boxes.back().start > phrase.at)) {
     return InBoxes(text, boxes);
   }
-  if (phrase.at == kNone) {
+  if (phrase.at == kNowhere) {
     phrase = LastClaimed(text, lower, Phrases(Reading::kAnswer));
-    if (phrase.at != kNone) {
+    if (phrase.at != kNowhere) {
       after = StripDelimiters(AfterPhrase(text.substr(phrase.behind)));
     }
   }
-  if (phrase.at != kNone && !after.empty()) {
+  if (phrase.at != kNowhere && !after.empty()) {
     const std::string_view rest = text.substr(phrase.behind);
     if (auto later = SaidLater(rest)) return Part(*std::move(later));
     Extracted out = Part(std::move(after));
     const size_t at = rest.find(out.text);
-    out.place =
-        rest.substr(at == kNone ? 0 : at, at == kNone ? 0 : out.text.size());
+    out.place = rest.substr(at == kNowhere ? 0 : at,
+                            at == kNowhere ? 0 : out.text.size());
     out.denied = MakesAnother(out.text);
     out.unsure = phrase.unsure ||
                  StanceAt(text, phrase.at, phrase.behind) == Stance::kOpen ||

@@ -5,7 +5,7 @@
 namespace espalier {
 namespace {
 
-constexpr int64_t kMostTerms = 300;
+constexpr int64_t kMostFiniteTerms = 300;
 constexpr int kMostNodes = 20000;
 
 // The integer value of a bound, through signs and sums of numbers.
@@ -46,7 +46,7 @@ Expr WrittenOut(const ExprNode& e) {
   if (!WholeBound(*e.args[2], low) || !WholeBound(*e.args[3], high)) {
     return nullptr;
   }
-  if (high - low >= kMostTerms ||
+  if (high - low >= kMostFiniteTerms ||
       LargerThan(*body, kMostNodes / static_cast<int>(
                                          std::max<int64_t>(high - low, 1)))) {
     return nullptr;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "datasets/answers/answer_spans.h"
+#include "datasets/answers/characters.h"
 #include "datasets/answers/claimed_boxes.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/number_place.h"
@@ -12,8 +13,6 @@
 
 namespace espalier {
 namespace {
-
-constexpr size_t kNone = std::string_view::npos;
 
 bool Denies(std::string_view sentence) {
   for (const std::string_view word : Phrases(Reading::kProtests)) {
@@ -33,7 +32,8 @@ bool Denies(std::string_view sentence) {
 
 bool CutOff(std::string_view answer) {
   const std::string_view text = TrimBlanks(answer);
-  if (text.empty() || text.find_first_of("0123456789") == kNone) return false;
+  if (text.empty() || text.find_first_of("0123456789") == kNowhere)
+    return false;
   for (const std::string_view sign : {" +", " -", "/", " *", " ="}) {
     if (text.ends_with(sign)) return true;
   }
@@ -79,7 +79,7 @@ std::optional<std::string> SaidLater(std::string_view behind) {
       tail.substr(0, tail.size() - std::min<size_t>(tail.size(), 1)));
   const std::string_view last = tail.substr(start);
   // "that is for part (a); part (b) gives 15"
-  const bool parts = last.find("part ") != kNone;
+  const bool parts = last.find("part ") != kNowhere;
   if (start == 0 || parts || !LastNumberPlace(last)) return std::nullopt;
   const StatedNumber number = FindStatedNumber(last, false);
   if (number.trust != Trust::kStated || !number.by_verb) return std::nullopt;
@@ -95,7 +95,7 @@ bool ConcludesOther(std::string_view behind, std::string_view answer) {
   while (tail.ends_with(".") || tail.ends_with("!")) tail.remove_suffix(1);
   const size_t start = SentenceStart(tail);
   const std::string_view last = tail.substr(start);
-  if (start == 0 || last.find_first_of("$\\") != kNone) return false;
+  if (start == 0 || last.find_first_of("$\\") != kNowhere) return false;
   const std::string lower = PlainLower(last);
   if (BeginsIn(lower, Reading::kTherefore) == 0 &&
       StartsWith(lower, Reading::kToConclude) == 0) {
@@ -104,7 +104,7 @@ bool ConcludesOther(std::string_view behind, std::string_view answer) {
   const StatedNumber number = FindStatedNumber(last, false);
   const auto given = LastNumberPlace(answer);
   return number.trust == Trust::kStated && number.by_verb && given &&
-         answer.find_first_of("\\=(") == kNone && given->text != number.text;
+         answer.find_first_of("\\=(") == kNowhere && given->text != number.text;
 }
 
 }  // namespace espalier

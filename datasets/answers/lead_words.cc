@@ -13,7 +13,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // How far behind an answer a contrast is searched.
 constexpr size_t kNear = 200;
 
@@ -29,16 +28,16 @@ bool NumberAltered(std::string_view answer) {
   if (!BeginsNumber(answer)) return false;
   const size_t end =
       answer.find_first_of(" ,~(", answer.find_first_of("0123456789"));
-  if (end == kNone) return false;
+  if (end == kNowhere) return false;
   const std::string_view tail = answer.substr(end);
   return std::any_of(tail.begin(), tail.end(), Letter) &&
          std::none_of(tail.begin(), tail.end(), Digit) &&
-         tail.find_first_of("\\$=^*") == kNone && Alters(tail);
+         tail.find_first_of("\\$=^*") == kNowhere && Alters(tail);
 }
 
 bool BeginsNumber(std::string_view text) {
   const size_t at = text.find_first_not_of("*_ -$\\(");
-  return at != kNone && Digit(text[at]);
+  return at != kNowhere && Digit(text[at]);
 }
 
 std::string_view WithoutContrast(std::string_view text) {
@@ -46,30 +45,30 @@ std::string_view WithoutContrast(std::string_view text) {
   const std::string lower = PlainLower(text.substr(0, kNear));
   for (const std::string_view joint : Phrases(Reading::kInsteadOf)) {
     const size_t at = lower.find(joint);
-    if (at == kNone || at + joint.size() >= text.size()) continue;
+    if (at == kNowhere || at + joint.size() >= text.size()) continue;
     std::string_view other = text.substr(at + joint.size());
     if (other.starts_with("the ")) other.remove_prefix(4);
     if (BeginsNumber(other)) text = text.substr(0, at);
   }
   // "10; it would be 20 if order mattered", "10 (20 if order mattered)"
   if (const size_t joint = text.find("; ");
-      joint != kNone && joint + 2 < text.size() && Letter(text[joint + 2]) &&
+      joint != kNowhere && joint + 2 < text.size() && Letter(text[joint + 2]) &&
       (!Alters(text.substr(joint + 2)) ||
        StartsWith(PlainLower(text.substr(joint + 2)), Reading::kItWould) > 0)) {
     text = text.substr(0, joint);
   }
   if (const size_t open = text.find(" (");
-      open != kNone && BeginsNumber(text.substr(open + 2)) &&
+      open != kNowhere && BeginsNumber(text.substr(open + 2)) &&
       Mentions(PlainLower(text.substr(open, kNear)), Reading::kWhenOrWhy)) {
     text = text.substr(0, open);
   }
   // "42, and at 6 pages a day she is done in a week"
   const size_t digits = text.find_first_not_of("0123456789.$");
   for (const std::string_view joint : Phrases(Reading::kAndMore)) {
-    if (digits == kNone || !text.substr(digits).starts_with(joint)) continue;
+    if (digits == kNowhere || !text.substr(digits).starts_with(joint)) continue;
     const std::string_view more = text.substr(digits + joint.size());
-    if (!more.empty() && Letter(more[0]) && more.find(' ') != kNone &&
-        text.find('=') == kNone && !Alters(more)) {
+    if (!more.empty() && Letter(more[0]) && more.find(' ') != kNowhere &&
+        text.find('=') == kNowhere && !Alters(more)) {
       return text.substr(0, digits);
     }
   }
@@ -81,13 +80,14 @@ std::string_view WithoutRounded(std::string_view text) {
   const std::string lower = PlainLower(text);
   for (const std::string_view joint : Phrases(Reading::kAbout)) {
     const size_t at = lower.rfind(joint);
-    if (at == kNone) continue;
+    if (at == kNowhere) continue;
     const auto place = LastNumberPlace(text);
     const std::string_view front = text.substr(0, at);
     const std::string exact = PlainLower(front);
     if (place && place->start == at + joint.size() &&
-        place->text.find('.') != kNone &&
-        (Mentions(exact, Reading::kExact) || front.find("\u221a") != kNone)) {
+        place->text.find('.') != kNowhere &&
+        (Mentions(exact, Reading::kExact) ||
+         front.find("\u221a") != kNowhere)) {
       return front;
     }
   }
@@ -96,12 +96,12 @@ std::string_view WithoutRounded(std::string_view text) {
 
 bool PartOfMore(std::string_view lead, std::string_view mark) {
   // "... 400 times\n\n**Answer:": a heading starts afresh.
-  if (const size_t line = lead.rfind('\n'); line != kNone) {
+  if (const size_t line = lead.rfind('\n'); line != kNowhere) {
     const std::string_view front = TrimBlanks(lead.substr(line + 1));
     const size_t word = front.find_first_not_of("*#_ ");
-    const char first = word != kNone   ? front[word]
-                       : front.empty() ? mark[0]
-                                       : '*';
+    const char first = word != kNowhere ? front[word]
+                       : front.empty()  ? mark[0]
+                                        : '*';
     if (std::islower(static_cast<unsigned char>(first)) == 0 ||
         (line > 0 && lead[line - 1] == '\n')) {
       lead.remove_prefix(line + 1);
@@ -124,7 +124,7 @@ bool PartOfMore(std::string_view lead, std::string_view mark) {
 bool Hedged(std::string_view behind) {
   const std::string lower = PlainLower(behind.substr(0, kNear));
   for (const std::string_view mark : Phrases(Reading::kOrMaybe)) {
-    for (size_t at = 0; (at = lower.find(mark, at)) != kNone; ++at) {
+    for (size_t at = 0; (at = lower.find(mark, at)) != kNowhere; ++at) {
       if (at > 0 && Letter(lower[at - 1])) continue;
       if (BeginsNumber(behind.substr(at + mark.size()))) return true;
     }

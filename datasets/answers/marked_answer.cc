@@ -11,7 +11,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // Precedes an answer in GSM8K.
 constexpr std::string_view kMark = "####";
 
@@ -28,7 +27,7 @@ std::optional<std::string> MarkedAnswer(std::string_view text) {
   text = WithoutThoughts(text);
   if (auto boxed = BoxedAnswer(text)) return boxed;
   const size_t mark = text.rfind(kMark);
-  if (mark == kNone) return std::nullopt;
+  if (mark == kNowhere) return std::nullopt;
   std::string_view rest = TrimBlanks(text.substr(mark + kMark.size()));
   return std::string(TrimBlanks(rest.substr(0, rest.find('\n'))));
 }
@@ -71,8 +70,8 @@ std::string StripDelimiters(std::string_view text) {
     }
     // "**27** cubes"
     if (const size_t bold = text.find("**", 3);
-        text.starts_with("**") && bold != kNone && bold + 2 < text.size() &&
-        Blank(text[bold + 2]) && text.find("**", bold + 2) == kNone) {
+        text.starts_with("**") && bold != kNowhere && bold + 2 < text.size() &&
+        Blank(text[bold + 2]) && text.find("**", bold + 2) == kNowhere) {
       unbold = std::string(text.substr(2, bold - 2)) +
                std::string(text.substr(bold + 2));
       text = unbold;
@@ -100,7 +99,7 @@ std::string StripDelimiters(std::string_view text) {
     }
     out = std::move(plain);
   } else if (dollars == 1 && out.find('$') != 0 &&
-             (out.find('\\') != kNone || out.back() != '$')) {
+             (out.find('\\') != kNowhere || out.back() != '$')) {
     // A formula that lacks its opening or closing delimiter.
     out.erase(out.find('$'), 1);
   }

@@ -35,14 +35,6 @@ std::string_view WithoutStop(std::string_view sentence) {
   return sentence;
 }
 
-bool HasDigits(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), Digit);
-}
-
-bool HasLetters(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), Letter);
-}
-
 }  // namespace
 
 std::string OnlyMentioned(std::string_view text, size_t start, size_t end,

@@ -8,7 +8,7 @@
 namespace espalier {
 namespace {
 
-constexpr int kMostSteps = 2000;
+constexpr int kMostModularSteps = 2000;
 
 // Values modulo one prime p, and exponents modulo p - 1.
 class Residues {
@@ -19,7 +19,7 @@ class Residues {
   }
 
   std::optional<ulong> Of(const ExprNode& e) {
-    if (++steps_ > kMostSteps) return std::nullopt;
+    if (++steps_ > kMostModularSteps) return std::nullopt;
     switch (e.op) {
       case Op::kNumber:
       case Op::kBased:

@@ -15,17 +15,9 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // How much behind the answer's sentence is examined, and of how many sentences.
 constexpr size_t kLongestLater = 600;
 constexpr int kNextSentences = 4;
-
-bool HasLetters(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), Letter);
-}
-bool HasDigits(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), Digit);
-}
 
 // Without blanks and marks at its begin.
 std::string_view WithoutMarksBefore(std::string_view text) {
@@ -63,7 +55,7 @@ size_t LeadStart(std::string_view text, size_t at) {
       before.remove_suffix(1);
     }
     if (before.empty() ||
-        std::string_view(".!?").find(before.back()) != kNone ||
+        std::string_view(".!?").find(before.back()) != kNowhere ||
         at - before.size() > kLongestLook) {
       break;
     }
@@ -77,7 +69,7 @@ size_t BehindTurn(std::string_view lower) {
   size_t start = 0;
   for (const std::string_view joint : Phrases(Reading::kTurns)) {
     const size_t at = lower.rfind(joint);
-    if (at != kNone) start = std::max(start, at + joint.size());
+    if (at != kNowhere) start = std::max(start, at + joint.size());
   }
   return start;
 }
@@ -86,7 +78,7 @@ size_t BehindTurn(std::string_view lower) {
 // none.
 std::string_view Mentioned(std::string_view lower, Reading reading) {
   for (const std::string_view phrase : Phrases(reading)) {
-    for (size_t at = lower.find(phrase); at != kNone;
+    for (size_t at = lower.find(phrase); at != kNowhere;
          at = lower.find(phrase, at + 1)) {
       const size_t end = at + phrase.size();
       const bool begins =
@@ -107,8 +99,8 @@ std::string Begins(std::string_view lower, Reading reading) {
 // The place of the last word "answer" in front of a value; npos if none.
 size_t AnswerWord(std::string_view lower) {
   constexpr std::string_view kWord = "answer";
-  for (size_t at = lower.rfind(kWord); at != kNone;
-       at = at == 0 ? kNone : lower.rfind(kWord, at - 1)) {
+  for (size_t at = lower.rfind(kWord); at != kNowhere;
+       at = at == 0 ? kNowhere : lower.rfind(kWord, at - 1)) {
     const size_t end = at + kWord.size();
     const bool begins = at == 0 || !Letter(lower[at - 1]);
     const bool plural = lower.substr(end).starts_with("s");
@@ -121,13 +113,13 @@ size_t AnswerWord(std::string_view lower) {
     const bool verb = StartsWith(next, Reading::kQuestion) > 0;
     if (begins && ends && !counted && !verb) return at;
   }
-  return kNone;
+  return kNowhere;
 }
 
 // "The score for each right answer is": not the answer, but any.
 bool OfAnyAnswer(std::string_view before, std::string_view after) {
   before = WithoutMarks(before);
-  if (const size_t blank = before.rfind(' '); blank != kNone) {
+  if (const size_t blank = before.rfind(' '); blank != kNowhere) {
     const std::string_view front = before.substr(0, blank);
     if (EndsWith(front, Reading::kAny) > 0) {
       return BeginsIn(TrimBlanks(after), Reading::kEquates) > 0;
@@ -171,7 +163,7 @@ std::string BehindAnswer(std::string_view after, bool words, bool* direct) {
   }
   const auto sign = [](std::string_view text) {
     return !text.empty() &&
-           (std::string_view(":=>-.,\n").find(text[0]) != kNone ||
+           (std::string_view(":=>-.,\n").find(text[0]) != kNowhere ||
             static_cast<unsigned char>(text[0]) >= 0x80);
   };
   // "the answer t = "
@@ -196,7 +188,7 @@ std::string BehindAnswer(std::string_view after, bool words, bool* direct) {
   const std::string_view last = WithoutMarks(after);
   *direct = !HasLetters(after) || last.size() < 3;
   const bool formula =
-      after.find_first_of("=\\^") != kNone || last.ends_with(":");
+      after.find_first_of("=\\^") != kNowhere || last.ends_with(":");
   if (*direct || formula || stated) return {};
   return "answer is " + std::string(after.substr(0, 32));
 }
@@ -222,7 +214,7 @@ bool InQuotation(const Around& of) {
 std::string DoubtInFront(const Around& of) {
   if (InQuotation(of)) return "a quotation";
   for (const std::string_view phrase : Phrases(Reading::kAttributes)) {
-    for (size_t at = of.clause.find(phrase); at != kNone;
+    for (size_t at = of.clause.find(phrase); at != kNowhere;
          at = of.clause.find(phrase, at + 1)) {
       const size_t end = at + phrase.size();
       const bool whole =
@@ -256,15 +248,15 @@ std::string DoubtInFront(const Around& of) {
 std::string ConditionInFront(const Around& of) {
   const std::string_view clause = TrimBlanks(of.clause);
   const std::string begins = Begins(clause, Reading::kImagines);
-  const bool answer = AnswerWord(clause) != kNone;
+  const bool answer = AnswerWord(clause) != kNowhere;
   if (!begins.empty()) {
     const std::string_view rest = TrimBlanks(clause.substr(begins.size()));
     if (BeginsIn(rest, Reading::kComputes) > 0) return {};
     const bool unreal = !Mentioned(clause, Reading::kUnreal).empty();
     const size_t comma = WithoutMarks(clause).rfind(',');
     const std::string_view main =
-        comma == kNone ? clause : WithoutMarks(clause).substr(comma + 1);
-    const bool bare = comma != kNone && of.marked && !HasLetters(main);
+        comma == kNowhere ? clause : WithoutMarks(clause).substr(comma + 1);
+    const bool bare = comma != kNowhere && of.marked && !HasLetters(main);
     if (answer || unreal || bare) return begins;
   }
   const std::string narrows = Begins(clause, Reading::kNarrows);
@@ -276,13 +268,14 @@ std::string ConditionInFront(const Around& of) {
 // if only a reason, a total or the like follows.
 std::string GoesOn(std::string_view tail) {
   tail = WithoutMarksBefore(tail);
-  while (!tail.empty() && std::string_view(",;:.!?(").find(tail[0]) == kNone) {
+  while (!tail.empty() &&
+         std::string_view(",;:.!?(").find(tail[0]) == kNowhere) {
     std::string word = Begins(tail, Reading::kClosed);
     if (BeginsIn(tail, Reading::kHarmlessTail) > word.size()) return {};
     // "8 in" is a length.
     if (!word.empty() && HasLetters(tail.substr(word.size()))) return word;
     const size_t next = tail.find_first_of(" ,;:.!?(");
-    if (next == kNone) return {};
+    if (next == kNowhere) return {};
     tail = tail[next] == ' ' ? WithoutMarksBefore(tail.substr(next))
                              : tail.substr(next);
   }
@@ -316,7 +309,7 @@ std::string DoubtBehind(const Around& of) {
         break;
       }
       const size_t blank = next.find(' ');
-      if (blank == kNone) break;
+      if (blank == kNowhere) break;
       next = WithoutMarksBefore(next.substr(blank));
     }
     // "24 per class in four classes"
@@ -343,7 +336,7 @@ std::string DoubtBehind(const Around& of) {
 // "not 24", "cannot be 24" of the value 24.
 bool DeniesValue(std::string_view lower, std::string_view value) {
   if (value.empty()) return false;
-  for (size_t at = lower.find(value); at != kNone;
+  for (size_t at = lower.find(value); at != kNowhere;
        at = lower.find(value, at + 1)) {
     const size_t end = at + value.size();
     const bool whole = (at == 0 || !Digit(lower[at - 1])) &&
@@ -378,8 +371,8 @@ std::string DoubtLater(const Around& of) {
         (blanks < 2 || BeginsIn(words, Reading::kRefers) > 0)) {
       back = Mentioned(words, Reading::kUnclaimsNext);
     }
-    const bool other =
-        HasDigits(words) && (of.value.empty() || words.find(of.value) == kNone);
+    const bool other = HasDigits(words) &&
+                       (of.value.empty() || words.find(of.value) == kNowhere);
     if (!back.empty() && !other) return std::string(back);
     if (i == 0 && blanks < 5 && words.ends_with("?")) return "?";
     if (i == 0) {
@@ -424,10 +417,10 @@ std::string_view LeadingValue(std::string_view text) {
   if (at == text.size()) return text;
   std::string_view value = text.substr(0, at);
   while (!value.empty() &&
-         std::string_view(" ,;:(-*.").find(value.back()) != kNone) {
+         std::string_view(" ,;:(-*.").find(value.back()) != kNowhere) {
     value.remove_suffix(1);
   }
-  return HasDigits(value) && value.find('{') == kNone ? value : text;
+  return HasDigits(value) && value.find('{') == kNowhere ? value : text;
 }
 
 // Whether a place holds nothing but its number, up to a name and markup.
@@ -435,31 +428,31 @@ bool OnlyNumber(std::string_view place) {
   if (place.starts_with("\\(") || place.starts_with("\\[")) {
     place = place.substr(2, place.size() - std::min<size_t>(place.size(), 4));
   }
-  return place.find_first_of("+*^/([,!<>|") == kNone &&
-         place.find("\\frac") == kNone && place.find("\\sqrt") == kNone;
+  return place.find_first_of("+*^/([,!<>|") == kNowhere &&
+         place.find("\\frac") == kNowhere && place.find("\\sqrt") == kNowhere;
 }
 
 // "f(-x)" of "f(-x) = 2x", "x^2" of "x^2 = 5": the left side of an equation
 // that gives the value of something made from a name.
 std::string MadeFromName(std::string_view place, bool alone, bool direct) {
   const size_t equal = place.find('=');
-  if (equal == kNone || equal == 0) return {};
+  if (equal == kNowhere || equal == 0) return {};
   const std::string_view left =
       TrimBlanks(WithoutMarksBefore(place.substr(0, equal)));
   if (!HasLetters(left) || left.find('{') < left.find('^')) return {};
   const size_t open = left.find('(');
   std::string_view inside;
-  if (open != kNone && open > 0 && Letter(left[open - 1]) &&
+  if (open != kNowhere && open > 0 && Letter(left[open - 1]) &&
       (open == 1 || !Letter(left[open - 2]))) {
     inside = left.substr(open + 1);
     inside = inside.substr(0, inside.rfind(')'));
   }
   const bool function =
-      left.find("^{-1}(") != kNone || left.find("^-1(") != kNone ||
-      (HasLetters(inside) && inside.find_first_of("+-(") != kNone &&
+      left.find("^{-1}(") != kNowhere || left.find("^-1(") != kNowhere ||
+      (HasLetters(inside) && inside.find_first_of("+-(") != kNowhere &&
        inside.find(')') == inside.rfind(')'));
   const bool open_power =
-      left.find('^') != kNone || left[0] == '-' || left[0] == '|';
+      left.find('^') != kNowhere || left[0] == '-' || left[0] == '|';
   return (function && alone) || (open_power && direct && !function)
              ? std::string(left)
              : std::string();
@@ -468,19 +461,19 @@ std::string MadeFromName(std::string_view place, bool alone, bool direct) {
 // The part of the text that is only the answer.
 std::string_view Narrowed(std::string_view text, std::string_view place,
                           std::string_view answer, std::string_view number) {
-  const bool box = place.find("\\boxed") != kNone ||
-                   place.find("\\fbox") != kNone ||
-                   place.find("\\framebox") != kNone;
+  const bool box = place.find("\\boxed") != kNowhere ||
+                   place.find("\\fbox") != kNowhere ||
+                   place.find("\\framebox") != kNowhere;
   if (box) return place;
   if (place.data() == nullptr) {
     const std::string_view whole = TrimBlanks(text);
     place = whole.substr(whole.size());
     for (const std::string_view said : {answer, number}) {
-      const size_t at = said.empty() ? kNone : text.rfind(said);
-      if (at != kNone) place = text.substr(at, said.size());
+      const size_t at = said.empty() ? kNowhere : text.rfind(said);
+      if (at != kNowhere) place = text.substr(at, said.size());
     }
   } else if (const size_t at = place.rfind(number);
-             at != kNone && !number.empty() && HasLetters(place)) {
+             at != kNowhere && !number.empty() && HasLetters(place)) {
     place = place.substr(at, number.size());
   }
   return LeadingValue(place);
@@ -495,7 +488,7 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
   const size_t start = static_cast<size_t>(place.data() - text.data());
   const size_t end = start + place.size();
   const size_t newline = text.substr(0, start).rfind('\n');
-  const size_t first = newline == kNone ? 0 : newline + 1;
+  const size_t first = newline == kNowhere ? 0 : newline + 1;
   const std::string_view line = TrimBlanks(text.substr(first, start - first));
   Around of;
   const bool mark = line.ends_with("####");
@@ -510,17 +503,17 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
     of.value = number->text;
   }
   const size_t word = AnswerWord(of.clause);
-  of.marked = mark || word != kNone || place.find("\\boxed") != kNone ||
-              place.find("\\fbox") != kNone;
+  of.marked = mark || word != kNowhere || place.find("\\boxed") != kNowhere ||
+              place.find("\\fbox") != kNowhere;
   const size_t bracket = place.find_first_of("([");
   of.interval =
-      bracket != kNone && place.find(',', bracket) != std::string_view::npos;
-  of.closed = place.find('[') != kNone && place.find(']') != kNone &&
-              place.find_first_of("()") == kNone;
+      bracket != kNowhere && place.find(',', bracket) != std::string_view::npos;
+  of.closed = place.find('[') != kNowhere && place.find(']') != kNowhere &&
+              place.find_first_of("()") == kNowhere;
   of.direct = mark || (!HasLetters(of.lead) && !HasDigits(of.lead));
   if (std::string doubt = DoubtInFront(of); !doubt.empty()) return doubt;
   if (std::string doubt = ConditionInFront(of); !doubt.empty()) return doubt;
-  if (word != kNone) {
+  if (word != kNowhere) {
     constexpr size_t kWord = 6;
     std::string doubt =
         BeforeAnswer(of.clause.substr(0, word), of.clause.substr(word + kWord));
@@ -530,15 +523,15 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
     if (!doubt.empty()) return doubt;
   }
   if (std::string doubt = DoubtBehind(of); !doubt.empty()) return doubt;
-  if (std::string name =
-          MadeFromName(place, of.direct && !HasLetters(of.tail), word != kNone);
+  if (std::string name = MadeFromName(place, of.direct && !HasLetters(of.tail),
+                                      word != kNowhere);
       !name.empty()) {
     return name;
   }
   if (DeniesValue(of.tail, of.value)) return "not " + of.value;
   // Other texts have no number that could be mentioned.
   const bool value =
-      !of.value.empty() || !number.empty() || place.find('=') != kNone;
+      !of.value.empty() || !number.empty() || place.find('=') != kNowhere;
   if (!of.marked && value) {
     const bool prose = answer.empty() && !number.empty();
     if (std::string doubt = OnlyMentioned(text, start, end, prose);

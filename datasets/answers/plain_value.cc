@@ -17,7 +17,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // Longer texts are not sentences.
 constexpr size_t kLongest = 200;
 
@@ -28,15 +27,15 @@ constexpr size_t kLongest = 200;
 std::string SaidBehind(std::string_view tail) {
   tail = tail.substr(0, SentenceLength(tail));
   const std::string lower = PlainLower(tail);
-  size_t at = kNone, behind = 0;
+  size_t at = kNowhere, behind = 0;
   for (const std::string_view verb : Phrases(Reading::kSays)) {
     const size_t found = lower.rfind(verb);
-    if (found == kNone) continue;
-    if (at != kNone && found + verb.size() <= behind) continue;
+    if (found == kNowhere) continue;
+    if (at != kNowhere && found + verb.size() <= behind) continue;
     at = found;
     behind = found + verb.size();
   }
-  if (at == kNone) return {};
+  if (at == kNowhere) return {};
   const std::string said = StripDelimiters(tail.substr(behind));
   if (said.empty()) return {};
   const bool bracket = said[0] == '(' || said[0] == '[' || said[0] == '{' ||
@@ -51,7 +50,7 @@ std::string SaidBehind(std::string_view tail) {
   const std::string plain = PlainLower(said);
   for (const std::string_view word : Phrases(Reading::kWhenOrWhy)) {
     const size_t where = plain.find(" " + std::string(word) + " ");
-    if (where != kNone && where > 0) return number.text + number.unit;
+    if (where != kNowhere && where > 0) return number.text + number.unit;
   }
   return said;
 }
@@ -77,15 +76,15 @@ std::vector<std::string> Rows(std::string_view body) {
   return out;
 }
 
-using Names = std::set<std::string_view>;
+using NameSet = std::set<std::string_view>;
 
 // Possible unknowns: letters except e and i, and Greek letters except pi; none
 // inside a word.
-Names NamesIn(std::string_view formula) {
+NameSet NamesIn(std::string_view formula) {
   constexpr std::string_view kGreek[] = {
       "alpha", "beta", "gamma",  "delta", "theta", "lambda", "mu",  "nu",
       "rho",   "tau",  "varphi", "phi",   "psi",   "sigma",  "eta", "omega"};
-  Names out;
+  NameSet out;
   for (size_t at = 0; at < formula.size();) {
     const bool command = formula[at] == '\\';
     const size_t start = at;
@@ -113,9 +112,9 @@ Names NamesIn(std::string_view formula) {
 // The unknown whose value a row gives, "b = 8"; else empty.
 std::string_view SolvedFor(std::string_view row) {
   const size_t equal = row.find('=');
-  if (equal == kNone) return {};
+  if (equal == kNowhere) return {};
   const std::string_view left = TrimBlanks(row.substr(0, equal));
-  const Names names = NamesIn(left);
+  const NameSet names = NamesIn(left);
   const std::string_view right = row.substr(equal + 1);
   const bool value =
       std::any_of(right.begin(), right.end(), Digit) && NamesIn(right).empty();
@@ -128,7 +127,7 @@ std::string_view SolvedFor(std::string_view row) {
 // "a + b = 10, b = 8, a = 2" answers with two.
 bool SingleUnknown(const std::vector<std::string>& rows,
                    std::string_view unknown) {
-  Names seen, open;
+  NameSet seen, open;
   bool alone = false;
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
     const std::string_view solved = SolvedFor(rows[i]);
@@ -137,7 +136,7 @@ bool SingleUnknown(const std::vector<std::string>& rows,
       seen.insert(solved);
       continue;
     }
-    const Names names = NamesIn(rows[i]);
+    const NameSet names = NamesIn(rows[i]);
     alone |= names.size() == 1 && names.contains(unknown);
     for (const std::string_view name : names) {
       if (!seen.contains(name) && name != unknown) open.insert(name);
@@ -155,7 +154,7 @@ std::string LastRow(std::string_view formula) {
   constexpr std::string_view kBegin = "\\begin{", kEnd = "\\end{";
   const size_t open = text.find('}');
   const size_t end = text.rfind(kEnd);
-  if (!text.starts_with(kBegin) || open == kNone || end == kNone ||
+  if (!text.starts_with(kBegin) || open == kNowhere || end == kNowhere ||
       end < open || text.find('}', end) + 1 != text.size()) {
     return whole;
   }
@@ -179,7 +178,7 @@ std::string LastRow(std::string_view formula) {
     return std::string(TrimBlanks(said.substr(0, said.find("\\pmod"))));
   }
   const size_t equal = said.rfind('=');
-  if (equal == kNone || equal + 1 >= said.size()) return whole;
+  if (equal == kNowhere || equal + 1 >= said.size()) return whole;
   if (said.starts_with("=")) {
     return std::string(TrimBlanks(said.substr(equal + 1)));
   }
@@ -189,10 +188,10 @@ std::string LastRow(std::string_view formula) {
   for (size_t i = 0; i + 1 < rows.size(); ++i) {
     const std::string_view row = TrimBlanks(rows[i]);
     const size_t sign = row.find('=');
-    worked |= sign != kNone && TrimBlanks(row.substr(0, sign)).size() > 1;
+    worked |= sign != kNowhere && TrimBlanks(row.substr(0, sign)).size() > 1;
     named |= NamesIn(row).contains(unknown);
   }
-  const Names names = NamesIn(unknown);
+  const NameSet names = NamesIn(unknown);
   const bool solved = names.size() == 1 && *names.begin() == unknown && named &&
                       SingleUnknown(rows, unknown);
   return worked && solved ? std::string(said) : whole;
@@ -201,8 +200,8 @@ std::string LastRow(std::string_view formula) {
 // "the 8th prime", "5 squared": words and one number that is not their value.
 bool MakesAnother(std::string_view text) {
   const auto place = LastNumberPlace(text);
-  return place && text.find_first_of("=+*/^\\()[]{}<>|_,") == kNone &&
-         text.find(' ') != kNone &&
+  return place && text.find_first_of("=+*/^\\()[]{}<>|_,") == kNowhere &&
+         text.find(' ') != kNowhere &&
          !LastNumberPlace(text.substr(0, place->start)) &&
          FindStatedNumber(text, true).trust == Trust::kNone;
 }
@@ -226,11 +225,11 @@ std::optional<std::string> PlainFormula(std::string_view text) {
   const std::string_view lead = text.substr(0, start);
   const std::string_view said = TrimBlanks(text.substr(start));
   const bool sign =
-      said.find_first_of("^+|<>") != kNone || said.find(")(") != kNone ||
-      said.find("\u221a") != kNone || said.find("\u00b2") != kNone ||
-      said.find("\u00b3") != kNone || said.find("\u2264") != kNone ||
-      said.find("\u2265") != kNone;
-  if (!sign || said.find_first_of("\\$=,:;~") != kNone || lead.empty() ||
+      said.find_first_of("^+|<>") != kNowhere || said.find(")(") != kNowhere ||
+      said.find("\u221a") != kNowhere || said.find("\u00b2") != kNowhere ||
+      said.find("\u00b3") != kNowhere || said.find("\u2264") != kNowhere ||
+      said.find("\u2265") != kNowhere;
+  if (!sign || said.find_first_of("\\$=,:;~") != kNowhere || lead.empty() ||
       said.size() < 3 ||
       EndsIn(PlainLower(WithoutMarks(lead)), Reading::kStates) == 0 ||
       OfUnknown(PlainLower(
@@ -253,13 +252,13 @@ size_t TimeStart(std::string_view text) {
     break;
   }
   const size_t colon = rest.rfind(':');
-  if (colon == kNone || colon == 0 || rest.size() != colon + 3 ||
+  if (colon == kNowhere || colon == 0 || rest.size() != colon + 3 ||
       !Digit(rest[colon + 1]) || !Digit(rest[colon + 2])) {
-    return kNone;
+    return kNowhere;
   }
   size_t start = colon;
   while (start > 0 && Digit(rest[start - 1])) --start;
-  return start < colon && colon - start <= 2 ? start : kNone;
+  return start < colon && colon - start <= 2 ? start : kNowhere;
 }
 
 // What a last sentence of words states without formula markup: a point or a
@@ -271,17 +270,17 @@ std::optional<std::string> PlainValue(std::string_view text) {
   text = text.substr(SentenceStart(text));
   if (text.size() > kLongest) return std::nullopt;
   if (auto formula = PlainFormula(text)) return formula;
-  size_t start = kNone;
+  size_t start = kNowhere;
   if (text.ends_with(")")) {
     start = text.rfind('(');
     const std::string_view inside = text.substr(std::min(start, text.size()));
-    if (start == kNone || inside.find(',') == kNone) return std::nullopt;
+    if (start == kNowhere || inside.find(',') == kNowhere) return std::nullopt;
   } else if (text.ends_with("\u00b0")) {
     start = text.rfind(' ') + 1;
   } else {
     start = TimeStart(text);
   }
-  if (start == kNone || start == 0 || text[start - 1] != ' ') {
+  if (start == kNowhere || start == 0 || text[start - 1] != ' ') {
     return std::nullopt;
   }
   const std::string_view lead = text.substr(0, start),
@@ -295,10 +294,10 @@ std::optional<std::string> PlainValue(std::string_view text) {
   const bool verb = EndsIn(lower, Reading::kStates) > 0 ||
                     lower.ends_with("shows") ||
                     EndsIn(lower, Reading::kExplains) > 0;
-  const bool time = said.find(':') != kNone;
+  const bool time = said.find(':') != kNowhere;
   if (!verb || (!time && std::any_of(said.begin(), said.end(), Letter)) ||
       std::none_of(said.begin(), said.end(), Digit) ||
-      lead.find_first_of("=\\") != kNone ||
+      lead.find_first_of("=\\") != kNowhere ||
       StanceBeside(lead, {}) != Stance::kStates ||
       StanceAt(text, start, text.size()) != Stance::kStates) {
     return std::nullopt;
@@ -310,17 +309,17 @@ std::optional<std::string> PlainValue(std::string_view text) {
 std::optional<std::string> LastLine(std::string_view text) {
   text = TrimBlanks(text);
   const size_t line = text.rfind('\n');
-  if (line == kNone) return std::nullopt;
+  if (line == kNowhere) return std::nullopt;
   std::string_view last = TrimBlanks(text.substr(line + 1));
   // "Ann: 5\nBob: 8\nTotal: 13"
   last.remove_prefix(StartsWith(PlainLower(last), Reading::kTotalLabel));
   bool bold = false;
   for (const std::string_view mark : {"**", "__"}) {
     bold |= last.size() > 4 && last.starts_with(mark) && last.ends_with(mark) &&
-            last.substr(2, last.size() - 4).find(mark) == kNone;
+            last.substr(2, last.size() - 4).find(mark) == kNowhere;
   }
   if (bold) last = last.substr(2, last.size() - 4);
-  if (last.size() > 60 || last.find_first_of("$\\:", 1) != kNone ||
+  if (last.size() > 60 || last.find_first_of("$\\:", 1) != kNowhere ||
       last.find_first_of("\\:") == 0) {
     return std::nullopt;
   }
@@ -339,16 +338,16 @@ std::optional<std::string> LastLine(std::string_view text) {
 
 std::optional<std::string> LastFence(std::string_view text) {
   const size_t close = text.rfind("```");
-  if (close == kNone || close == 0) return std::nullopt;
+  if (close == kNowhere || close == 0) return std::nullopt;
   if (!TrimBlanks(text.substr(close + 3)).empty()) return std::nullopt;
   const size_t open = text.rfind("```", close - 1);
-  if (open == kNone) return std::nullopt;
+  if (open == kNowhere) return std::nullopt;
   std::string_view content = text.substr(open + 3, close - open - 3);
   // The first line names a language.
   const size_t line = content.find('\n');
-  if (line == kNone) return std::nullopt;
+  if (line == kNowhere) return std::nullopt;
   content = TrimBlanks(content.substr(line));
-  if (content.empty() || content.find('\n') != kNone) return std::nullopt;
+  if (content.empty() || content.find('\n') != kNowhere) return std::nullopt;
   return std::string(content);
 }
 

@@ -35,19 +35,19 @@ BigRational SampleValue(const std::string& name, int point, bool signs) {
          BigRational(scale.num, scale.den);
 }
 
-using Names = std::vector<std::string>;
+using SymbolNames = std::vector<std::string>;
 
-void Note(const ExprNode& e, Names& names) {
+void Note(const ExprNode& e, SymbolNames& names) {
   for (std::string& name : FreeSymbols(e)) names.push_back(std::move(name));
 }
 
-bool Has(const Names& names, const std::string& name) {
+bool Has(const SymbolNames& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // Symbols that stand for integers, such as exponents of negative numbers and
 // bounds of sums: n in (-1)^n. `factors`: those of gcd(a, b).
-void FindWholes(const ExprNode& e, Names& names, Names& factors) {
+void FindWholes(const ExprNode& e, SymbolNames& names, SymbolNames& factors) {
   if (e.op == Op::kPower && e.args[0]->op == Op::kNumber &&
       e.args[0]->value.sign() < 0) {
     Note(*e.args[1], names);
@@ -110,7 +110,8 @@ PointComparison CompareSurely(const ExprNode& a, const ExprNode& b,
 // Whether floor(x) and similar agree so near to integers that no number in them
 // lies between.
 bool AgreeBesideWholes(const ExprNode& a, const ExprNode& b,
-                       const Names& symbols, double weight, int64_t* budget) {
+                       const SymbolNames& symbols, double weight,
+                       int64_t* budget) {
   const auto digits = static_cast<int64_t>(std::min(weight, 3000.0) * 0.31) + 3;
   for (const int64_t side : {-1, 1}) {
     Sample sample;
@@ -174,7 +175,7 @@ PointComparison CompareAt(const ExprNode& a, const ExprNode& b, slong precision,
 PointsVerdict CompareAtPoints(const Expr& a, const Expr& b,
                               const std::vector<std::string>& symbols,
                               int64_t* budget) {
-  Names wholes, factors;
+  SymbolNames wholes, factors;
   FindWholes(*a, wholes, factors);
   FindWholes(*b, wholes, factors);
   const bool jumps = Jumps(*a) || Jumps(*b);

@@ -14,13 +14,13 @@ namespace espalier {
 namespace {
 
 constexpr slong kVariables = 16;
-constexpr slong kMostTerms = 400;
-constexpr int64_t kMostBits = 20000;
+constexpr slong kMostFormTerms = 400;
+constexpr int64_t kMostFormBits = 20000;
 constexpr int64_t kHighestDegree = 5000;
 constexpr int64_t kHighestRoot = 12;
 // Products of terms times bits in one multiplication.
 constexpr int64_t kMostWork = 400000;
-constexpr int kMostSteps = 4000;
+constexpr int kMostRationalSteps = 4000;
 // Steps charged for writing a form's name.
 constexpr int kKeySteps = 10;
 // For all comparisons by one object.
@@ -132,7 +132,7 @@ struct RationalForms::State {
       if (fmpz_mpoly_is_zero(f.den(), ctx)) return false;
       fmpz_mpoly_q_canonicalise(f.q, ctx);
     }
-    return Terms(f) <= kMostTerms && Bits(f) <= kMostBits &&
+    return Terms(f) <= kMostFormTerms && Bits(f) <= kMostFormBits &&
            Degree(f) <= kHighestDegree;
   }
 
@@ -144,8 +144,8 @@ struct RationalForms::State {
     const bool quotient = fmpz_mpoly_is_fmpz(a.den(), ctx) == 0 ||
                           fmpz_mpoly_is_fmpz(b.den(), ctx) == 0;
     steps += static_cast<int>(products * bits * (quotient ? 8 : 1) / 2000);
-    return steps <= kMostSteps && products <= 4 * kMostTerms &&
-           bits <= kMostBits && products * bits <= kMostWork &&
+    return steps <= kMostRationalSteps && products <= 4 * kMostFormTerms &&
+           bits <= kMostFormBits && products * bits <= kMostWork &&
            Degree(a) + Degree(b) <= kHighestDegree;
   }
 
@@ -168,17 +168,17 @@ struct RationalForms::State {
       n = -n;
     }
     if (n == 1) return true;
-    if (Bits(f) * n > kMostBits || Degree(f) * n > kHighestDegree) {
+    if (Bits(f) * n > kMostFormBits || Degree(f) * n > kHighestDegree) {
       return false;
     }
     const slong terms = std::max(fmpz_mpoly_length(f.num(), ctx),
                                  fmpz_mpoly_length(f.den(), ctx));
     // (t terms)^n has at most C(n + t - 1, t - 1) terms.
     double most = 1;
-    for (slong i = 1; i < terms && most <= 4 * kMostTerms; ++i) {
+    for (slong i = 1; i < terms && most <= 4 * kMostFormTerms; ++i) {
       most *= static_cast<double>(n + i) / static_cast<double>(i);
     }
-    if (most > kMostTerms) return false;
+    if (most > kMostFormTerms) return false;
     steps += static_cast<int>(most * static_cast<double>(Bits(f) * n) / 2000);
     fmpz_mpoly_pow_ui(f.num(), f.num(), static_cast<ulong>(n), ctx);
     fmpz_mpoly_pow_ui(f.den(), f.den(), static_cast<ulong>(n), ctx);
@@ -225,7 +225,7 @@ struct RationalForms::State {
         --whole;
       }
       Form factor(*this);
-      if (std::abs(whole) * 64 > kMostBits) return false;
+      if (std::abs(whole) * 64 > kMostFormBits) return false;
       SetConstant(factor, BigRational(static_cast<int64_t>(prime)));
       if (whole != 0 && (!IntegerPower(factor, whole) || !Times(out, factor))) {
         return false;
@@ -284,7 +284,7 @@ struct RationalForms::State {
         SetConstant(out, 1);
         return true;
       }
-      if (std::abs(power->small_value()) <= kMostBits &&
+      if (std::abs(power->small_value()) <= kMostFormBits &&
           IntegerPower(out, power->small_value())) {
         return true;
       }
@@ -346,11 +346,11 @@ struct RationalForms::State {
   }
 
   bool Build(const ExprNode& e, Form& out) {
-    if (++steps > kMostSteps) return false;
+    if (++steps > kMostRationalSteps) return false;
     switch (e.op) {
       case Op::kNumber:
       case Op::kBased:
-        if (e.value.bits() > kMostBits) return false;
+        if (e.value.bits() > kMostFormBits) return false;
         SetConstant(out, e.value);
         return true;
       case Op::kSymbol:

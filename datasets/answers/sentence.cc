@@ -13,13 +13,12 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // Longer ones are not sentences.
 constexpr size_t kLongest = 1000;
 
 std::string_view LastSentence(std::string_view text) {
   text = TrimBlanks(text);
-  if (const size_t line = text.rfind('\n'); line != kNone) {
+  if (const size_t line = text.rfind('\n'); line != kNowhere) {
     text = text.substr(line + 1);
   }
   for (size_t at = text.size(); at-- > 1;) {
@@ -74,7 +73,7 @@ bool OtherVerdict(std::string_view lower, std::string_view verdict) {
     for (const std::string_view stop : {". ", "! ", ", ", "\n"}) {
       const std::string begin = std::string(stop) + std::string(word);
       for (const char end : {'.', '!', ','}) {
-        if (lower.find(begin + end) != kNone) return true;
+        if (lower.find(begin + end) != kNowhere) return true;
       }
     }
   }
@@ -104,7 +103,7 @@ std::string_view WithoutLead(std::string_view said) {
 std::string SubjectNamed(std::string_view sentence) {
   const size_t comma = sentence.rfind(", ");
   std::string_view clause =
-      comma == kNone ? sentence : sentence.substr(comma + 2);
+      comma == kNowhere ? sentence : sentence.substr(comma + 2);
   clause.remove_prefix(StartsWith(Lower(clause.substr(0, 10)), Reading::kSo));
   const auto name_at = [](std::string_view text) {
     size_t end = 0;
@@ -121,7 +120,7 @@ std::string SubjectNamed(std::string_view sentence) {
   const std::string plain = Lower(sentence);
   for (const std::string_view cleft : Phrases(Reading::kCleft)) {
     const size_t at = plain.rfind(cleft);
-    if (at == kNone) continue;
+    if (at == kNowhere) continue;
     const std::string_view name = name_at(sentence.substr(at + cleft.size()));
     const std::string_view rest = sentence.substr(
         std::min(sentence.size(), at + cleft.size() + name.size()));
@@ -137,18 +136,18 @@ std::string SubjectNamed(std::string_view sentence) {
   if (rest.ends_with("?") || Mentions(rest, Reading::kNotMost)) return {};
   if (!rest.starts_with(" ")) return {};
   if (BeginsIn(std::string_view(rest).substr(1), Reading::kWins) > 0 &&
-      rest.find(" and ") == kNone && rest.find(" if ") == kNone) {
+      rest.find(" and ") == kNowhere && rest.find(" if ") == kNowhere) {
     return std::string(name);
   }
   const size_t verb = rest.find(' ', 1);
-  if (verb == kNone) return {};
+  if (verb == kNowhere) return {};
   std::string_view what = std::string_view(rest).substr(verb + 1);
   if (what.starts_with("the ")) what.remove_prefix(4);
   const std::string_view word = what.substr(0, what.find(' '));
   // "is cheaper by $5", "is the cheaper one"
   const bool comparative =
       word.size() > 4 && word.ends_with("er") && rest.starts_with(" is ") &&
-      rest.find(" than ") == kNone && rest.find(" and ") == kNone &&
+      rest.find(" than ") == kNowhere && rest.find(" and ") == kNowhere &&
       !IsPhrase(word, Reading::kNoComparative);
   if (comparative || (word.size() > 4 && word.ends_with("est")) ||
       IsPhrase(word, Reading::kMost)) {
@@ -179,27 +178,28 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     // "The answer to the question is yes, they are."
     for (const std::string_view joint : {", ", "; ", " is "}) {
       const std::string said = std::string(joint) + std::string(word);
-      if (lower.find(said + ",") != kNone || lower.ends_with(said + ".")) {
+      if (lower.find(said + ",") != kNowhere || lower.ends_with(said + ".")) {
         out.emplace_back(word);
       }
     }
   }
   // "Since it is odd, ..., so there is none": the conclusion of a reason.
   if (const size_t so = lower.rfind(", so ");
-      so != kNone && Mentions(lower.substr(0, so), Reading::kReason)) {
+      so != kNowhere && Mentions(lower.substr(0, so), Reading::kReason)) {
     sentence = sentence.substr(so + 5);
     lower.erase(0, so + 5);
   }
   // A reason after the answer is dropped.
   for (const std::string_view reason : Phrases(Reading::kReason)) {
-    if (const size_t at = lower.find(reason); at != kNone && at > 0) {
+    if (const size_t at = lower.find(reason); at != kNowhere && at > 0) {
       sentence = sentence.substr(0, at);
       lower.resize(at);
     }
   }
-  if (const size_t close = sentence.rfind("**"); close != kNone && close > 2) {
+  if (const size_t close = sentence.rfind("**");
+      close != kNowhere && close > 2) {
     const size_t open = sentence.rfind("**", close - 1);
-    if (open != kNone && open + 2 < close && open > 0) {
+    if (open != kNowhere && open + 2 < close && open > 0) {
       const std::string_view bold = sentence.substr(open + 2, close - open - 2);
       if (!Blank(bold.front()) && !Blank(bold.back()) && bold.back() != ':') {
         out.push_back(Plain(bold));
@@ -208,26 +208,26 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   }
   // "The next one is blue; the previous one was red."
   if (const size_t joint = lower.find("; ");
-      joint != kNone && BeginsIn(std::string_view(lower).substr(joint + 2),
-                                 Reading::kAnotherOne) > 0) {
+      joint != kNowhere && BeginsIn(std::string_view(lower).substr(joint + 2),
+                                    Reading::kAnotherOne) > 0) {
     sentence = sentence.substr(0, joint);
     lower.resize(joint);
   }
-  size_t behind = kNone;
+  size_t behind = kNowhere;
   for (const std::string_view verb : Phrases(Reading::kVerb)) {
     const size_t at = lower.rfind(verb);
-    if (at == kNone) continue;
+    if (at == kNowhere) continue;
     const size_t end = at + verb.size();
-    if (behind == kNone || end > behind) behind = end;
+    if (behind == kNowhere || end > behind) behind = end;
   }
   const std::string lead = PlainLower(
-      WithoutMarks(sentence.substr(0, behind == kNone ? 0 : behind)));
+      WithoutMarks(sentence.substr(0, behind == kNowhere ? 0 : behind)));
   const bool unknown =
       OfUnknown(std::string_view(lead).substr(ClauseStart(lead)));
   // "will take 12 days for its height to be 600"
   const bool purpose =
       lead.ends_with(" to be") && std::any_of(lead.begin(), lead.end(), Digit);
-  if (behind != kNone && !unknown && !purpose && !lower.ends_with("?") &&
+  if (behind != kNowhere && !unknown && !purpose && !lower.ends_with("?") &&
       StanceAt(sentence, behind, sentence.size()) == Stance::kStates) {
     std::string said = Plain(WithoutLead(sentence.substr(behind)));
     const std::string folded = Lower(said);
@@ -259,13 +259,13 @@ std::vector<std::string> SaidInWords(std::string_view text) {
         word > 3 && word < said.size() &&
         StartsWith(std::string_view(folded).substr(word),
                    Reading::kWhereItHolds) > 0 &&
-        folded.find(" and ") == kNone && folded.find(',') == kNone &&
+        folded.find(" and ") == kNowhere && folded.find(',') == kNowhere &&
         std::all_of(said.begin(),
                     said.begin() + static_cast<std::ptrdiff_t>(word), Letter)) {
       out.push_back(said.substr(0, word));
     }
     // "is neither even nor odd"
-    if (folded.starts_with("neither ") && folded.find(" nor ") != kNone) {
+    if (folded.starts_with("neither ") && folded.find(" nor ") != kNowhere) {
       out.emplace_back("neither");
     }
     // "is an odd function"
@@ -299,9 +299,9 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   // "It was adopted on July 4, 1776.", "reaches it at 14:20"
   for (const std::string_view place : Phrases(Reading::kOnAt)) {
     const size_t at = lower.rfind(place);
-    if (at == kNone || !Affirms(sentence)) continue;
+    if (at == kNowhere || !Affirms(sentence)) continue;
     std::string_view before = std::string_view(lower).substr(0, at);
-    if (const size_t comma = before.rfind(", "); comma != kNone) {
+    if (const size_t comma = before.rfind(", "); comma != kNowhere) {
       before.remove_prefix(comma + 2);
     }
     const bool another = std::any_of(before.begin(), before.end(), Digit) ||
@@ -330,7 +330,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   // "The system has no solution."
   const std::string plain = Lower(Plain(sentence));
   for (const std::string_view words : Phrases(Reading::kMeans)) {
-    if (words.find(' ') == kNone ||
+    if (words.find(' ') == kNowhere ||
         !plain.ends_with(" " + std::string(words))) {
       continue;
     }

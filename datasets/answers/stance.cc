@@ -9,7 +9,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // Longer parts of a response are more than a check or a remark.
 constexpr size_t kLongestCheck = 800;
 
@@ -37,21 +36,21 @@ bool WordAt(std::string_view text, size_t at, std::string_view phrase) {
 // text.rfind(phrase, last), which compares whole phrases only where the first
 // byte fits. `phrase` is not empty.
 size_t LastOf(std::string_view text, std::string_view phrase, size_t last) {
-  if (phrase.size() > text.size()) return kNone;
+  if (phrase.size() > text.size()) return kNowhere;
   for (size_t at = std::min(last, text.size() - phrase.size()) + 1; at-- > 0;) {
     if (text[at] == phrase[0] && text.substr(at).starts_with(phrase)) return at;
   }
-  return kNone;
+  return kNowhere;
 }
 
 // Start of the last phrase of a reading; `length` is set to its length.
 size_t LastMention(std::string_view lower, Reading reading, size_t* length) {
-  size_t best = kNone;
+  size_t best = kNowhere;
   for (const std::string_view phrase : Phrases(reading)) {
-    for (size_t at = LastOf(lower, phrase, kNone - 1); at != kNone;
-         at = at == 0 ? kNone : LastOf(lower, phrase, at - 1)) {
+    for (size_t at = LastOf(lower, phrase, kNowhere - 1); at != kNowhere;
+         at = at == 0 ? kNowhere : LastOf(lower, phrase, at - 1)) {
       if (!WordAt(lower, at, phrase)) continue;
-      if (best == kNone || at > best) {
+      if (best == kNowhere || at > best) {
         best = at;
         *length = phrase.size();
       }
@@ -83,15 +82,15 @@ std::string WithoutRelativeNot(std::string text) {
       size_t deny = near.find("not ");
       size_t length = 4;
       if (const size_t n = near.find("n't "); n < deny) deny = n;
-      if (deny == kNone || deny > 6) continue;
+      if (deny == kNowhere || deny > 6) continue;
       const std::string_view rest =
           std::string_view(text).substr(at + deny + length);
       const size_t states = EndsIn(TrimBlanks(rest), Reading::kStates);
       const std::string_view between = TrimBlanks(
           rest.substr(0, rest.size() - std::min(rest.size(), states + 1)));
-      const bool other =
-          (states > 0 || rest.find(':') != kNone || rest.ends_with("our ")) &&
-          between.size() > 2;
+      const bool other = (states > 0 || rest.find(':') != kNowhere ||
+                          rest.ends_with("our ")) &&
+                         between.size() > 2;
       if (other) text.replace(at + deny, length, " ");
     }
   }
@@ -102,8 +101,9 @@ std::string WithoutRelativeNot(std::string text) {
 // a formula.
 std::string_view SentenceBehind(std::string_view text, size_t end) {
   size_t last = end;
-  while (last > 0 && (std::string_view("$\\)]").find(text[last - 1]) != kNone ||
-                      Blank(text[last - 1]))) {
+  while (last > 0 &&
+         (std::string_view("$\\)]").find(text[last - 1]) != kNowhere ||
+          Blank(text[last - 1]))) {
     --last;
   }
   if (last > 0 && last < end && text[last - 1] == '.') return {};
@@ -125,7 +125,7 @@ bool IsMeasure(std::string_view words) {
   if (!words.ends_with(" of")) return false;
   words.remove_suffix(3);
   const size_t noun = words.rfind(' ');
-  if (noun == kNone) return false;
+  if (noun == kNowhere) return false;
   const std::string_view before = words.substr(0, noun);
   return before == "a" || before == "an" || before.ends_with(" a") ||
          before.ends_with(" an");
@@ -134,13 +134,13 @@ bool IsMeasure(std::string_view words) {
 // "There are no such sets, i.e. 0": start of the clause that restates as a
 // number the "none" of the lead; else npos.
 size_t RestatedNone(std::string_view lower) {
-  size_t start = kNone;
+  size_t start = kNowhere;
   for (const std::string_view joint : Phrases(Reading::kRestates)) {
     const size_t at = lower.rfind(joint);
-    if (at == kNone) continue;
+    if (at == kNowhere) continue;
     const std::string_view front = lower.substr(0, at);
     const bool other = Holds(front, Reading::kNotNone);
-    if (!other && (start == kNone || at + joint.size() > start)) {
+    if (!other && (start == kNowhere || at + joint.size() > start)) {
       start = at + joint.size();
     }
   }
@@ -155,7 +155,7 @@ bool Abbreviated(std::string_view text, size_t at) {
   const std::string words = Lower(text.substr(at - back, back));
   // "No. 5", and "No. The other one is."
   const size_t next = text.find_first_not_of(' ', at);
-  const bool number = next != kNone && Digit(text[next]);
+  const bool number = next != kNowhere && Digit(text[next]);
   return EndsIn(words, Reading::kAbbreviation) > 0 &&
          (number || !words.ends_with("no."));
 }
@@ -174,13 +174,13 @@ std::string PlainLower(std::string_view text) {
 
 bool Mentions(std::string_view lower, Reading reading) {
   size_t length = 0;
-  return LastMention(lower, reading, &length) != kNone;
+  return LastMention(lower, reading, &length) != kNowhere;
 }
 
 std::string_view WithoutMarks(std::string_view lead) {
   while (!lead.empty()) {
     const char c = lead.back();
-    if (Blank(c) || std::string_view("*_$(\"'`\\~[").find(c) != kNone) {
+    if (Blank(c) || std::string_view("*_$(\"'`\\~[").find(c) != kNowhere) {
       lead.remove_suffix(1);
     } else if (lead.ends_with("\\,") || lead.ends_with("\\;")) {
       lead.remove_suffix(2);
@@ -222,11 +222,11 @@ size_t ClauseStart(std::string_view lower) {
   size_t start = 0;
   for (const std::string_view joint : Phrases(Reading::kClause)) {
     const size_t at = lower.rfind(joint);
-    if (at != kNone) start = std::max(start, at + joint.size());
+    if (at != kNowhere) start = std::max(start, at + joint.size());
   }
   const std::string_view clause = lower.substr(start);
   if (BeginsIn(TrimBlanks(clause), Reading::kSubordinate) > 0) {
-    if (const size_t comma = clause.rfind(", "); comma != kNone) {
+    if (const size_t comma = clause.rfind(", "); comma != kNowhere) {
       start += comma + 2;
     }
   }
@@ -262,7 +262,7 @@ Stance StanceAt(std::string_view text, size_t start, size_t end) {
       Mentions(lead, Reading::kMaybe)) {
     clause = lead;
   }
-  if (const size_t again = RestatedNone(clause); again != kNone) {
+  if (const size_t again = RestatedNone(clause); again != kNowhere) {
     clause.remove_prefix(again);
   }
   if (Mentions(clause, Reading::kDenies)) return Stance::kDenies;
@@ -348,7 +348,7 @@ namespace {
 
 // "(48 in April, 24 in May.)": words with numbers, and no formula.
 bool IsRemark(std::string_view bracket) {
-  return bracket.find_first_of("=$^{") == kNone &&
+  return bracket.find_first_of("=$^{") == kNowhere &&
          std::count(bracket.begin(), bracket.end(), ' ') > 1 &&
          std::count_if(bracket.begin(), bracket.end(), Letter) > 3;
 }
@@ -364,21 +364,21 @@ std::string_view WithoutRejection(std::string_view text) {
   const std::string_view front = TrimBlanks(whole.substr(0, start));
   const bool rejects =
       lower.starts_with("the ") && Mentions(lower, Reading::kRejects) &&
-      !Mentions(lower, Reading::kTherefore) && lower.find(" so ") == kNone;
+      !Mentions(lower, Reading::kTherefore) && lower.find(" so ") == kNowhere;
   const bool left =
       !front.empty() && std::any_of(front.begin(), front.end(), Digit);
   // "Had she not lost any she would have 50."
   const bool unreal = StartsWith(lower, Reading::kHadWere) > 0 &&
-                      lower.find(" would ") != kNone;
+                      lower.find(" would ") != kNowhere;
   // It is not a remark if it is about something named before: "x = -1. The
   // candidate x = -1 is extraneous."
   size_t digit = lower.find_first_of("0123456789");
   const size_t end = std::min(
       lower.find_first_not_of("0123456789", std::min(digit, lower.size())),
       lower.size());
-  if (digit != kNone && digit > 0 && lower[digit - 1] == '-') --digit;
-  const bool other =
-      digit != kNone && front.find(lower.substr(digit, end - digit)) == kNone;
+  if (digit != kNowhere && digit > 0 && lower[digit - 1] == '-') --digit;
+  const bool other = digit != kNowhere &&
+                     front.find(lower.substr(digit, end - digit)) == kNowhere;
   return ((rejects && other) || unreal) && left ? front : text;
 }
 
@@ -391,7 +391,7 @@ std::string_view WithoutChecks(std::string_view text) {
       (end.ends_with(".)") || end.ends_with(".\\right)")) && end.size() > 2) {
     const size_t open = end.rfind('(');
     std::string_view front =
-        TrimBlanks(end.substr(0, open == kNone ? 0 : open));
+        TrimBlanks(end.substr(0, open == kNowhere ? 0 : open));
     if (front.ends_with("\\left")) {
       front = TrimBlanks(front.substr(0, front.size() - 5));
     }
@@ -399,7 +399,7 @@ std::string_view WithoutChecks(std::string_view text) {
         !front.empty() && open + 1 < end.size() &&
         (std::isupper(static_cast<unsigned char>(end[open + 1])) != 0 ||
          (Digit(end[open + 1]) && IsRemark(end.substr(open)))) &&
-        std::string_view(".!]$}*").find(front.back()) != kNone;
+        std::string_view(".!]$}*").find(front.back()) != kNowhere;
     if (sentence && std::any_of(front.begin(), front.end(), Digit)) {
       text = front;
     }
@@ -411,8 +411,8 @@ std::string_view WithoutChecks(std::string_view text) {
     if (!line && !(StopAt(text, at) && Blank(text[at + 1]))) continue;
     const std::string_view rest = text.substr(at + 1, 40);
     size_t word = rest.find_first_not_of(" \t\r\n*_#(");
-    if (word != kNone && rest.substr(word).starts_with("\\left(")) word += 6;
-    if (word == kNone) continue;
+    if (word != kNowhere && rest.substr(word).starts_with("\\left(")) word += 6;
+    if (word == kNowhere) continue;
     const std::string lower = Lower(rest.substr(word));
     if (BeginsIn(lower, Reading::kChecks) == 0) continue;
     // Nothing is concluded behind it.

@@ -20,7 +20,6 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // In a sentence without a known verb: fewer are a remark.
 constexpr int kFewestWords = 4;
 // Limit on how often the preceding number is tried instead.
@@ -45,8 +44,8 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
   if (next == '-' && behind.size() > 1 && Letter(behind[1])) return true;
   // "(0,1]": the ends of an interval.
   const size_t comma = place.text.find(',');
-  if (comma != kNone && place.start > 0 &&
-      std::string_view("([{").find(text[place.start - 1]) != kNone &&
+  if (comma != kNowhere && place.start > 0 &&
+      std::string_view("([{").find(text[place.start - 1]) != kNowhere &&
       comma + 4 != place.text.size()) {
     return true;
   }
@@ -64,7 +63,7 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
   const size_t stars = std::min(behind.find_first_not_of('*'), behind.size());
   const bool emphasis =
       stars > 0 && (stars == behind.size() || Blank(behind[stars]) ||
-                    std::string_view(".,!;:)").find(behind[stars]) != kNone);
+                    std::string_view(".,!;:)").find(behind[stars]) != kNowhere);
   const bool product = next == '*' && !emphasis;
   if (next == '^' || next == '(' || product) return true;
   // "12+", "12=", "12...", "12_x"
@@ -105,7 +104,8 @@ bool InFormula(std::string_view text, const NumberPlace& place) {
     if (lead.ends_with(sign)) return true;
   }
   if (lead.ends_with(">") && !behind.starts_with("<")) return true;
-  if (lead.empty() || std::string_view("+*/^{_").find(lead.back()) == kNone) {
+  if (lead.empty() ||
+      std::string_view("+*/^{_").find(lead.back()) == kNowhere) {
     return false;
   }
   return !lead.ends_with("**") && !lead.ends_with("__");
@@ -127,7 +127,8 @@ int CountWords(std::string_view text) {
 bool ConcludedBehind(std::string_view lower, size_t at) {
   for (const std::string_view joint : Phrases(Reading::kConcludesBehind)) {
     const size_t place = lower.rfind(joint);
-    if (place != kNone && place >= at && LastNumberPlace(lower.substr(place))) {
+    if (place != kNowhere && place >= at &&
+        LastNumberPlace(lower.substr(place))) {
       return true;
     }
   }
@@ -139,7 +140,7 @@ bool ConcludedBehind(std::string_view lower, size_t at) {
 size_t MainPart(std::string_view lower) {
   size_t end = lower.size();
   for (const std::string_view word : Phrases(Reading::kWhenOrWhy)) {
-    for (size_t at = lower.find(word); at != kNone;
+    for (size_t at = lower.find(word); at != kNowhere;
          at = lower.find(word, at + 1)) {
       if (at >= end) break;
       const bool whole = at > 0 && lower[at - 1] == ' ' &&
@@ -161,7 +162,7 @@ size_t MainPart(std::string_view lower) {
 size_t RelativeStart(std::string_view lower) {
   for (const std::string_view pronoun : Phrases(Reading::kOfCounted)) {
     const size_t at = lower.find(pronoun);
-    if (at == kNone || !LastNumberPlace(lower.substr(0, at)) ||
+    if (at == kNowhere || !LastNumberPlace(lower.substr(0, at)) ||
         ConcludedBehind(lower, at)) {
       continue;
     }
@@ -197,7 +198,7 @@ double ValueOf(std::string_view number) {
 size_t WithoutBrackets(std::string_view text, size_t start) {
   const std::string_view lead = text.substr(0, start);
   const size_t open = lead.rfind('(');
-  if (open == kNone || open == 0 || lead.find(')', open) != kNone ||
+  if (open == kNowhere || open == 0 || lead.find(')', open) != kNowhere ||
       !Blank(text[open - 1])) {
     return text.size();
   }
@@ -224,11 +225,11 @@ size_t WithoutBrackets(std::string_view text, size_t start) {
 // Only a unit and marks that end a bracket and a sentence.
 bool OnlyMarks(std::string_view text) {
   const size_t close = text.find(')');
-  if (close == kNone) return false;
+  if (close == kNowhere) return false;
   const std::string_view inside = text.substr(0, close);
   const std::string_view rest = text.substr(close + 1);
   return std::none_of(inside.begin(), inside.end(), Digit) &&
-         rest.find_first_not_of(" .!*_\n") == kNone;
+         rest.find_first_not_of(" .!*_\n") == kNowhere;
 }
 
 // "thirty six (36": start of the words for the same number; the size if there
@@ -239,7 +240,7 @@ size_t SameInWords(std::string_view lead, std::string_view number) {
   size_t start = words.size();
   for (int count = 0; count < 6 && start > 0; ++count) {
     const size_t blank = words.rfind(' ', start - 1);
-    start = blank == kNone ? 0 : blank;
+    start = blank == kNowhere ? 0 : blank;
     if (NumberInWords(FoldWords(words.substr(start))) == number) return start;
   }
   return lead.size();
@@ -255,7 +256,7 @@ std::string WithoutReceiver(std::string_view lead) {
     return front.size() < given.size() ? front : std::string(lead);
   }
   const size_t blank = lead.rfind(' ');
-  if (blank == kNone || blank + 1 >= lead.size()) return std::string(lead);
+  if (blank == kNowhere || blank + 1 >= lead.size()) return std::string(lead);
   const std::string_view word = lead.substr(blank + 1);
   const bool name = word[0] >= 'A' && word[0] <= 'Z' &&
                     std::all_of(word.begin(), word.end(), Letter);
@@ -288,9 +289,10 @@ bool IsResult(std::string_view lead) {
   if (!place) return false;
   const std::string_view before = lead.substr(0, place->start);
   const std::string_view both = lead.substr(0, place->end);
-  return both.find_first_of("+-*/%") != kNone || before.find(" x ") != kNone ||
-         before.find("\u00d7") != kNone || before.find("\u00f7") != kNone ||
-         before.find("\u2013") != kNone || before.find("\u2212") != kNone;
+  return both.find_first_of("+-*/%") != kNowhere ||
+         before.find(" x ") != kNowhere || before.find("\u00d7") != kNowhere ||
+         before.find("\u00f7") != kNowhere ||
+         before.find("\u2013") != kNowhere || before.find("\u2212") != kNowhere;
 }
 
 // "will cost 3 x $5 = $15 | for 3 books": the last computed number of a
@@ -302,8 +304,8 @@ std::optional<NumberPlace> WorkedOut(std::string_view sentence) {
     const std::string_view lead = sentence.substr(0, place->start);
     if (IsResult(lead)) {
       const std::string after = PlainLower(sentence.substr(place->end)) + " ";
-      const bool goes_on = after.find('=') != kNone ||
-                           after.find(';') != kNone ||
+      const bool goes_on = after.find('=') != kNowhere ||
+                           after.find(';') != kNowhere ||
                            Mentions(after, Reading::kGoesOn);
       if (behind == 0 || goes_on || InFormula(sentence, *place)) {
         return std::nullopt;
@@ -344,7 +346,7 @@ std::vector<std::string_view> ItemsOf(std::string_view list) {
 // it: "There are 4 primes: 2, 3, 5 and 7".
 CountedList CountOfList(std::string_view sentence) {
   const size_t colon = sentence.rfind(": ");
-  if (colon == kNone) return {};
+  if (colon == kNowhere) return {};
   const auto items = ItemsOf(sentence.substr(colon + 1));
   if (items.size() < 2) return {};
   const std::string lead = WithDigits(sentence.substr(0, colon));
@@ -352,7 +354,7 @@ CountedList CountOfList(std::string_view sentence) {
   for (const std::string_view item : items) {
     out.items += (out.items.empty() ? "" : ", ") + std::string(item);
   }
-  for (size_t at = 0; (at = lead.find(out.count, at)) != kNone;
+  for (size_t at = 0; (at = lead.find(out.count, at)) != kNowhere;
        at += out.count.size()) {
     const std::string front = PlainLower(TrimBlanks(lead.substr(0, at)));
     const size_t end = at + out.count.size();
@@ -376,8 +378,8 @@ bool SaysAgain(std::string_view lead, std::string_view number) {
     return false;
   }
   const size_t point = number.find('.');
-  const size_t places = point == kNone ? 0 : number.size() - point - 1;
-  if (point == kNone || places > 15) return false;
+  const size_t places = point == kNowhere ? 0 : number.size() - point - 1;
+  if (point == kNowhere || places > 15) return false;
   const double unit = std::pow(10.0, -static_cast<double>(places));
   const double far = std::abs(ValueOf(place->text) - ValueOf(number));
   return far <= 0.5000001 * unit;
@@ -438,7 +440,7 @@ std::optional<StatedNumber> StatedBefore(std::string_view lead, int before) {
   // "takes 3 h to cover the 150 km"
   const size_t to = (" " + between).find(" to ");
   const bool purpose =
-      to != kNone && to + 3 < between.size() && Letter(between[to + 3]) &&
+      to != kNowhere && to + 3 < between.size() && Letter(between[to + 3]) &&
       !std::string_view(between).substr(to + 3).starts_with("the ");
   // "each get 5 of the 20 apples"
   if ((!purpose && !Mentions(between, Reading::kExplains) &&
@@ -480,7 +482,7 @@ bool ReadMain(InSentence& of) {
   of.main = whole;
   // "can skip 4 because 10 - 4 = 6"
   if (const size_t reason = PlainLower(whole).find(" because ");
-      of.result && reason != kNone) {
+      of.result && reason != kNowhere) {
     const auto before = LastNumberPlace(whole.substr(0, reason));
     if (before && before->text != last.text) {
       of.main = whole.substr(0, reason);
@@ -509,7 +511,7 @@ bool ReadAround(InSentence& of) {
   of.number = place.text;
   if (const size_t larger =
           LargerPart(main, place.start, UnitInWords(of.behind));
-      larger != kNone) {
+      larger != kNowhere) {
     of.number = std::string(main.substr(larger, place.end - larger));
     std::erase(of.number, ',');
     place.start = larger;
@@ -558,7 +560,7 @@ std::optional<StatedNumber> BehindVerb(const InSentence& of,
   while (end.ends_with(".") || end.ends_with("!")) end.remove_suffix(1);
   const size_t total = EndsIn(end, Reading::kInAll);
   if (total > 0 && CountWords(end.substr(0, end.size() - total)) < 3 &&
-      end.find(',') == kNone && EndsIn(lower, Reading::kOutOf) == 0 &&
+      end.find(',') == kNowhere && EndsIn(lower, Reading::kOutOf) == 0 &&
       !of.Open()) {
     return StatedNumber{of.number, Trust::kStated, true, unit};
   }
@@ -624,14 +626,14 @@ size_t ContrastStart(std::string_view text, size_t number) {
   const std::string lower =
       PlainLower(lead.substr(0, lead.find_last_not_of(" $*") + 1)) + " ";
   const size_t joint = EndsWith(lower, Reading::kInsteadOf);
-  if (joint == 0 || !lower.ends_with("not ")) return kNone;
+  if (joint == 0 || !lower.ends_with("not ")) return kNowhere;
   const size_t at = lower.size() - joint;
   const auto before = LastNumberPlace(lead.substr(0, at));
   const bool same =
       before && SentenceStart(lead) <= before->start &&
       before->end + kNearContrast >= at &&
       StanceAt(text, before->start, before->end) == Stance::kStates;
-  return same ? at : kNone;
+  return same ? at : kNowhere;
 }
 
 // "There are not 4 but | 5 sides." without "not 4 but"; empty for other texts.
@@ -657,7 +659,7 @@ StatedNumber Find(std::string_view text, bool introduced, int before_it) {
     return Find(positive, introduced, before_it);
   }
   if (const size_t contrast = ContrastStart(text, place->start);
-      contrast != kNone) {
+      contrast != kNowhere) {
     const StatedNumber other =
         Find(text.substr(0, contrast), introduced, before_it);
     if (other.by_verb) return other;
@@ -712,7 +714,8 @@ StatedNumber FindStatedNumber(std::string_view text, bool introduced) {
 
 CountedList FindCountedList(std::string_view text) {
   const auto place = LastNumberPlace(text);
-  if (!place || text.substr(place->end).find_first_not_of(" .!*_\n") != kNone) {
+  if (!place ||
+      text.substr(place->end).find_first_not_of(" .!*_\n") != kNowhere) {
     return {};
   }
   const size_t start = SentenceStart(text.substr(0, place->start));
@@ -721,11 +724,12 @@ CountedList FindCountedList(std::string_view text) {
 
 size_t ConditionStart(std::string_view sentence) {
   const size_t equal = sentence.find('=');
-  if (sentence.size() > kLongestLook || equal == kNone) return sentence.size();
+  if (sentence.size() > kLongestLook || equal == kNowhere)
+    return sentence.size();
   const std::string lower = PlainLower(sentence.substr(0, equal));
   for (const std::string_view word : Phrases(Reading::kAtValue)) {
     const size_t at = lower.rfind(word);
-    if (at == kNone) continue;
+    if (at == kNowhere) continue;
     // A condition names a single letter.
     const std::string_view name = TrimBlanks(
         WithoutMarks(std::string_view(lower).substr(at + word.size())));

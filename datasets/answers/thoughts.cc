@@ -79,21 +79,20 @@ Tag ReadTag(std::string_view text, size_t at) {
 }  // namespace
 
 std::string_view WithoutThoughts(std::string_view text) {
-  constexpr size_t kNone = std::string_view::npos;
-  size_t said = 0, begun = kNone;
+  size_t said = 0, begun = kNowhere;
   for (size_t at = 0; at < text.size(); ++at) {
     const char c = text[at];
     if (c != '<' && c != '[' && c != '\xe2') continue;
     if (c == '\xe2' && !text.substr(at).starts_with("\u25c1")) continue;
     const Tag tag = ReadTag(text, at);
-    if (tag.begins && begun == kNone) begun = at;
+    if (tag.begins && begun == kNowhere) begun = at;
     if (tag.ends) {
       said = tag.end;
-      begun = kNone;
+      begun = kNowhere;
     }
     if (tag.begins || tag.ends) at = tag.end - 1;
   }
-  return text.substr(said, begun == kNone ? kNone : begun - said);
+  return text.substr(said, begun == kNowhere ? kNowhere : begun - said);
 }
 
 }  // namespace espalier

@@ -13,10 +13,10 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kLongest = 60;
+constexpr size_t kLongestTime = 60;
 
 // In lower case without markup, full stops and commas.
-std::string Plain(std::string_view text) {
+std::string PlainTime(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
     const std::string_view rest = text.substr(at);
@@ -127,8 +127,8 @@ std::string WithDigitsOfTime(std::string plain) {
 }  // namespace
 
 std::string TimeOfDay(std::string_view text) {
-  if (text.size() > kLongest) return {};
-  std::string plain = Plain(text);
+  if (text.size() > kLongestTime) return {};
+  std::string plain = PlainTime(text);
   while (plain.ends_with(" ")) plain.pop_back();
   for (const Phrase& time : Rows(Reading::kNamedTime)) {
     if (plain == time.pattern) return std::string(time.meaning);
@@ -165,8 +165,8 @@ std::string TimeOfDay(std::string_view text) {
 }
 
 std::string DateOf(std::string_view text) {
-  if (text.size() > kLongest) return {};
-  const std::string plain = Plain(text);
+  if (text.size() > kLongestTime) return {};
+  const std::string plain = PlainTime(text);
   std::vector<std::string> words =
       absl::StrSplit(plain, ' ', absl::SkipEmpty());
   if (words.empty()) return {};

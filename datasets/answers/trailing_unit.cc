@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kLongest = 160;
+constexpr size_t kLongestWithUnit = 160;
 constexpr size_t kLongestWord = 20;
 
 bool Alpha(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -180,7 +180,7 @@ bool Sure(std::string_view unit) {
 }  // namespace
 
 std::optional<TrailingUnit> FindTrailingUnit(std::string_view raw) {
-  if (raw.size() > kLongest) return std::nullopt;
+  if (raw.size() > kLongestWithUnit) return std::nullopt;
   const std::string text = AsciiMath(raw);
   const size_t end = NumberEnd(text);
   if (end == 0) return std::nullopt;

@@ -12,14 +12,13 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 constexpr size_t kLongestNumber = 40;
 constexpr size_t kLongestUnit = 60;
 
 // The last occurrence of the number that is not part of a longer one.
 size_t LastPlace(std::string_view text, std::string_view number) {
-  for (size_t at = text.rfind(number); at != kNone;
-       at = at == 0 ? kNone : text.rfind(number, at - 1)) {
+  for (size_t at = text.rfind(number); at != kNowhere;
+       at = at == 0 ? kNowhere : text.rfind(number, at - 1)) {
     const std::string_view behind = text.substr(at + number.size());
     const bool front = at > 0 && (Digit(text[at - 1]) || text[at - 1] == '.' ||
                                   Letter(text[at - 1]));
@@ -29,7 +28,7 @@ size_t LastPlace(std::string_view text, std::string_view number) {
                               (behind[0] == '.' || behind[0] == ',')));
     if (!front && !back) return at;
   }
-  return kNone;
+  return kNowhere;
 }
 
 // "$5", if the sign opens no formula.
@@ -41,15 +40,17 @@ bool IsMoney(std::string_view text, size_t at, size_t end) {
       std::count(text.begin() + static_cast<std::ptrdiff_t>(line),
                  text.begin() + static_cast<std::ptrdiff_t>(at), '$');
   const std::string_view rest = text.substr(end);
-  return signs % 2 == 1 && rest.substr(0, rest.find('\n')).find('$') == kNone;
+  return signs % 2 == 1 &&
+         rest.substr(0, rest.find('\n')).find('$') == kNowhere;
 }
 
 std::string_view WithoutSigns(std::string_view text) {
   while (!text.empty()) {
-    if (Blank(text[0]) || std::string_view("$}*_)~").find(text[0]) != kNone) {
+    if (Blank(text[0]) ||
+        std::string_view("$}*_)~").find(text[0]) != kNowhere) {
       text.remove_prefix(1);
     } else if (text.size() > 1 && text[0] == '\\' &&
-               std::string_view(")],;: ").find(text[1]) != kNone) {
+               std::string_view(")],;: ").find(text[1]) != kNowhere) {
       text.remove_prefix(2);
     } else {
       break;
@@ -64,10 +65,11 @@ std::string_view FirstToken(std::string_view text) {
   while (end < text.size() &&
          (Letter(text[end]) || static_cast<uint8_t>(text[end]) >= 0x80 ||
           (end > 0 && (Digit(text[end]) ||
-                       std::string_view("/^-").find(text[end]) != kNone)))) {
+                       std::string_view("/^-").find(text[end]) != kNowhere)))) {
     ++end;
   }
-  while (end > 0 && std::string_view("/^-").find(text[end - 1]) != kNone) --end;
+  while (end > 0 && std::string_view("/^-").find(text[end - 1]) != kNowhere)
+    --end;
   return text.substr(0, end);
 }
 
@@ -77,7 +79,7 @@ std::string UnitBeside(std::string_view response, std::string_view number) {
   number = TrimBlanks(number);
   if (number.empty() || number.size() > kLongestNumber) return {};
   const size_t at = LastPlace(response, number);
-  if (at == kNone) return {};
+  if (at == kNowhere) return {};
   const size_t end = at + number.size();
   const std::string_view rest =
       WithoutSigns(response.substr(end, kLongestUnit));

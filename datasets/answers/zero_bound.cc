@@ -7,7 +7,7 @@ namespace espalier {
 namespace {
 
 constexpr double kHighestDegree = 256;
-constexpr int kMostSteps = 300;
+constexpr int kMostBoundSteps = 300;
 
 // Logarithms to base 2 of u and l.
 struct Sizes {
@@ -17,7 +17,7 @@ struct Sizes {
 class Bound {
  public:
   std::optional<Sizes> Of(const ExprNode& e) {
-    if (++steps_ > kMostSteps) return std::nullopt;
+    if (++steps_ > kMostBoundSteps) return std::nullopt;
     switch (e.op) {
       case Op::kNumber:
       case Op::kBased:

@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-using Lines = std::vector<absl::string_view>;
+using TextLines = std::vector<absl::string_view>;
 
 enum class Heading { kNone, kExamples, kInput, kOutput, kOther };
 
@@ -73,7 +73,8 @@ void AddLine(absl::string_view line, std::string& text) {
 
 // The text under the heading in the line before `at`, which advances past it.
 // Nothing if there is none.
-std::optional<std::string> BodyAt(const Lines& lines, bool output, size_t& at) {
+std::optional<std::string> BodyAt(const TextLines& lines, bool output,
+                                  size_t& at) {
   while (at < lines.size() && Blank(lines[at])) ++at;
   std::string text;
   if (at < lines.size() && !FenceOf(lines[at]).empty()) {
@@ -111,7 +112,7 @@ std::string Fenced(std::string_view body) {
 }  // namespace
 
 std::vector<InputCase> InputExamples(std::string_view question) {
-  const Lines lines = absl::StrSplit(AbslView(question), '\n');
+  const TextLines lines = absl::StrSplit(AbslView(question), '\n');
   std::vector<InputCase> cases;
   std::optional<std::string> input;
   bool examples = false;

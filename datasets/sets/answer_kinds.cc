@@ -16,15 +16,15 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string Trimmed(std::string_view text) {
-  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
-}
-
 bool Blank(std::string_view text) {
   return absl::StripAsciiWhitespace(AbslView(text)).empty();
 }
 
 }  // namespace
+
+std::string Trimmed(std::string_view text) {
+  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
+}
 
 std::string ReadGsm8k(SetRecord& record) {
   record.question = ColumnText(record.fields, "question");

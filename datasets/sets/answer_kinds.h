@@ -12,6 +12,9 @@
 
 namespace espalier {
 
+// Without blanks at its ends.
+std::string Trimmed(std::string_view text);
+
 std::string ReadGsm8k(SetRecord& record);
 std::string ReadMath(SetRecord& record);
 std::string ReadCompetition(SetRecord& record);

@@ -26,10 +26,6 @@ using Json = nlohmann::json;
 
 constexpr size_t kMostOptions = 26;  // one letter each
 
-std::string Trimmed(std::string_view text) {
-  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
-}
-
 char Letter(size_t option) { return static_cast<char>('A' + option); }
 
 // Length in bytes of the mark of option `i` at the start of `text`, with the
