@@ -11,8 +11,15 @@
 namespace espalier {
 namespace {
 
-bool MayHelpLater(int status) {
-  return status == 408 || status == 425 || status == 429 || status >= 500;
+// Of one call rather than of the server: another attempt is refused as well.
+bool RefusesCall(int status) {
+  return status == 400 || status == 413 || status == 414 || status == 422 ||
+         status == 431;
+}
+
+// What a server answers for ever that does not have the path.
+bool LacksPath(int status) {
+  return status == 404 || status == 405 || status == 501;
 }
 
 // The server itself is at fault, and another may not be.
@@ -186,7 +193,10 @@ void CallPool::Serve(Waiting waiting, int index,
     --server.in_flight;
     const bool cancelled = running_[id].cancelled;
     running_.erase(id);
-    if (answered && !cancelled) server.idle.push_back(std::move(connection));
+    const bool keep = options_.keep_idle || !waiting_.empty();
+    if (answered && !cancelled && keep) {
+      server.idle.push_back(std::move(connection));
+    }
     if (answered && IsBusy(reply->status)) {
       ++stats_.busy;
       // Calls that were in flight together count as one refusal.
@@ -242,7 +252,8 @@ double CallPool::WaitAfter(const Waiting& waiting, const Endpoint& server,
           absl::StrCat(what, "; the key is ", KeyPlace(server)));
       return -1;
     }
-    if (!MayHelpLater(reply->status)) {
+    if (RefusesCall(reply->status) ||
+        (options_.paths_may_lack && LacksPath(reply->status))) {
       status = absl::InvalidArgumentError(what);
       return -1;
     }

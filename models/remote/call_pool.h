@@ -9,14 +9,15 @@
 //
 // Tried again, after waits that double from half a second to 30 s and are
 // spread by half their length, or after what the server asks by Retry-After:
-// 408, 425, 429 and 5xx, connections that fail or break off, and, less often,
-// replies that `read` cannot read. Other answers of 4xx are errors at once.
-// While a server cannot be reached, or answers with errors of its own (500,
-// 502, 504), its calls go to the next. The number of calls in flight doubles
-// per round of answers until a server says for the first time that it is busy
-// (429, 503), and grows by one per round afterwards; it is halved each time
-// that a server says so: TCP's slow start, additive increase, multiplicative
-// decrease.
+// connections that fail or break off, every status but 200 - a proxy's 404 may
+// be gone in a minute - and, less often, replies that `read` cannot read. What
+// refuses one call (400, 413, 414, 422, 431) or the key (401, 403) is an error
+// at once. While a server cannot be reached, or answers with errors of its own
+// (500, 502, 504), its calls go to the next. The number of calls in flight
+// doubles per round of answers until a server says for the first time that it
+// is busy (429, 503), and grows by one per round afterwards; it is halved each
+// time that a server says so: TCP's slow start, additive increase,
+// multiplicative decrease.
 //
 // Call its functions from one thread; `read` runs on any.
 #ifndef ESPALIER_MODELS_REMOTE_CALL_POOL_H_
@@ -47,6 +48,13 @@ struct CallPoolOptions {
   double first_wait = 0.5;  // seconds before the second attempt
   double longest_wait = 30;
   double longest_retry_after = 600;  // a longer one is an error
+  // Whether a server may lack the path that is called: 404, 405 and 501 are
+  // errors at once.
+  bool paths_may_lack = false;
+  // Whether connections stay open that no call waits for. Servers with few
+  // threads (llama-server has two more than slots) give each connection one
+  // until it closes, for seconds, and other clients wait meanwhile.
+  bool keep_idle = true;
 };
 
 struct CallPoolStats {

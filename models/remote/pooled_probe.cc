@@ -47,7 +47,10 @@ class PooledProbe {
       : url_(endpoint.Url()),
         facts_(facts),
         head_(head),
-        pool_({endpoint}, http, {.attempts = 3, .longest_retry_after = 10}) {}
+        pool_({endpoint}, http,
+              {.attempts = 3,
+               .longest_retry_after = 10,
+               .paths_may_lack = true}) {}
 
   absl::StatusOr<PooledWay> Run() {
     if (!head_.choices.empty()) return RunChoices();

@@ -86,6 +86,16 @@ absl::StatusOr<std::unique_ptr<RemoteBackend>> RemoteBackend::Connect(
       new RemoteBackend(model, tokenizer, options, std::move(facts)));
 }
 
+namespace {
+
+CallPoolOptions CallsOf(const RemoteOptions& options, ServerKind kind) {
+  CallPoolOptions calls = options.calls;
+  calls.keep_idle = kind != ServerKind::kLlamaServer;
+  return calls;
+}
+
+}  // namespace
+
 RemoteBackend::RemoteBackend(const RemoteModel& model,
                              const Tokenizer& tokenizer,
                              const RemoteOptions& options, ServerFacts facts)
@@ -98,7 +108,7 @@ RemoteBackend::RemoteBackend(const RemoteModel& model,
                      .score_text = !dialect_->speaks_texts(),
                      .top_logprobs = !dialect_->speaks_texts(),
                      .logits = !dialect_->speaks_texts()}),
-      pool_(model.servers, options.http, options.calls) {
+      pool_(model.servers, options.http, CallsOf(options, facts_.kind)) {
   if (!facts_.weights.empty()) weights_.push_back(facts_.weights);
 }
 

@@ -30,7 +30,8 @@ class TestServer {
  public:
   using Handler = std::function<void(int, httplib::Response&)>;
 
-  explicit TestServer(Handler handler) : handler_(std::move(handler)) {
+  explicit TestServer(Handler handler, int threads = 32)
+      : handler_(std::move(handler)) {
     http_.Post("/x", [this](const httplib::Request& request,
                             httplib::Response& response) {
       {
@@ -42,7 +43,9 @@ class TestServer {
       handler_(requests_++, response);
       --busy_;
     });
-    http_.new_task_queue = [] { return new httplib::ThreadPool(32); };
+    http_.new_task_queue = [threads] {
+      return new httplib::ThreadPool(static_cast<size_t>(threads));
+    };
     // The library lets five connections wait, and on a loaded machine further
     // ones take a second or break off.
     int socket = -1;
@@ -197,7 +200,7 @@ TEST(CallPool, GivesUpWithTheServersWordsAndItsUrl) {
 }
 
 TEST(CallPool, RefusalsAreErrorsAtOnce) {
-  for (const int status : {400, 401, 404, 422}) {
+  for (const int status : {400, 401, 413, 422}) {
     TestServer server([status](int, httplib::Response& r) {
       Answer(r, status, R"({"detail":"no such thing"})");
     });
@@ -205,6 +208,24 @@ TEST(CallPool, RefusalsAreErrorsAtOnce) {
     EXPECT_THAT(calls.Run(1)[1], HasSubstr("no such thing")) << status;
     EXPECT_EQ(server.requests(), 1) << status;
   }
+}
+
+// A proxy whose server is being exchanged answers so for a while.
+TEST(CallPool, OtherStatusesAreTriedAgain) {
+  for (const int status : {204, 302, 404, 409, 405}) {
+    TestServer server([status](int i, httplib::Response& r) {
+      Answer(r, i < 2 ? status : 200, i < 2 ? "" : "fine");
+    });
+    Calls calls({server.endpoint()});
+    EXPECT_EQ(calls.Run(1)[1], "fine") << status;
+    EXPECT_EQ(server.requests(), 3) << status;
+  }
+  TestServer server([](int, httplib::Response& r) { Answer(r, 404, "no"); });
+  CallPoolOptions options = Quick();
+  options.paths_may_lack = true;
+  Calls calls({server.endpoint()}, options);
+  EXPECT_THAT(calls.Run(1)[1], HasSubstr("answered 404"));
+  EXPECT_EQ(server.requests(), 1);
 }
 
 TEST(CallPool, WaitsAsLongAsTheServerAsks) {
@@ -350,6 +371,23 @@ TEST(CallPool, EndsWithCallsThatBegin) {
   }
   EXPECT_LT(Clock::Real().Seconds() - begin, 15);
   release = true;
+}
+
+// A server with one thread serves a connection until it closes, 5 s after its
+// last request: a second client would wait for that.
+TEST(CallPool, LeavesNoIdleConnectionToServersWithFewThreads) {
+  TestServer server([](int, httplib::Response& r) { Answer(r, 200, "fine"); },
+                    1);
+  CallPoolOptions options = Quick();
+  options.keep_idle = false;
+  Calls one({server.endpoint()}, options), other({server.endpoint()}, options);
+  const double start = Clock::Real().Seconds();
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_EQ(one.Run(2),
+              (std::map<uint64_t, std::string>{{1, "fine"}, {2, "fine"}}));
+    EXPECT_EQ(other.Run(1), (std::map<uint64_t, std::string>{{1, "fine"}}));
+  }
+  EXPECT_LT(Clock::Real().Seconds() - start, 4.5);
 }
 
 TEST(HttpConnection, LimitsTheReply) {
