@@ -213,8 +213,10 @@ class Comparison {
         case Kind::kRatio:
           return CompareRatios(a, b);
         case Kind::kText:
-          return a.text == b.text ? Yes("both say \"" + a.text + "\"")
-                                  : ValuesDiffer(a, b);
+          // An article alone, as gold "a", folds to nothing.
+          return a.text == b.text && !a.text.empty()
+                     ? Yes("both say \"" + a.text + "\"")
+                     : ValuesDiffer(a, b);
         case Kind::kOther:
           break;
       }
@@ -625,8 +627,8 @@ class Comparison {
       return same ? Yes("both are " + Describe(b)) : KindsDiffer(a, b);
     }
     // Letters that spell a word: "odd" read as a product.
-    if (a.kind == Kind::kText && b.from != nullptr && b.kind == Kind::kValue &&
-        a.text == FoldWords(Describe(*b.from))) {
+    if (a.kind == Kind::kText && !a.text.empty() && b.from != nullptr &&
+        b.kind == Kind::kValue && a.text == FoldWords(Describe(*b.from))) {
       return Yes("both say \"" + a.text + "\"");
     }
     return std::nullopt;

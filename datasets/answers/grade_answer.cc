@@ -16,6 +16,7 @@
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/readings.h"
 #include "datasets/answers/sentence.h"
+#include "datasets/answers/stance.h"
 #include "datasets/answers/unicode_math.h"
 #include "datasets/answers/unit_beside.h"
 #include "datasets/answers/units.h"
@@ -168,6 +169,32 @@ bool SameFormula(std::string_view a, std::string_view b) {
          x == WithoutUpright(AsciiMath(b));
 }
 
+// "The train arrives at 8:15, since it left at 7:45.": whether a clause that
+// gives a reason or a time of before ends in the last of several clock times.
+bool EndsInOtherTime(std::string_view raw) {
+  const auto clock = [raw](size_t colon) {
+    return colon > 0 && Digit(raw[colon - 1]) && colon + 2 < raw.size() &&
+           Digit(raw[colon + 1]) && Digit(raw[colon + 2]);
+  };
+  size_t last = raw.rfind(':');
+  while (last != kNowhere && last > 0 && !clock(last)) {
+    last = raw.rfind(':', last - 1);
+  }
+  if (last == kNowhere || last == 0 || raw.size() > kLongestMath) return false;
+  size_t before = raw.rfind(':', last - 1);
+  while (before != kNowhere && before > 0 && !clock(before)) {
+    before = raw.rfind(':', before - 1);
+  }
+  if (before == kNowhere || before == 0) return false;
+  std::string_view between = raw.substr(before + 3, last - before - 3);
+  // "After 90 minutes, it is 7:30." concludes.
+  between.remove_prefix(between.find_last_of(",.;\n") + 1);
+  const size_t hour = between.find_last_not_of("0123456789");
+  between = between.substr(0, hour == kNowhere ? 0 : hour + 1);
+  return !HasDigits(between) &&
+         Mentions(PlainLower(between), Reading::kWhenOrWhy);
+}
+
 // "x_1" and "x1": a letter with a number as its index.
 bool SameIndexed(std::string_view gold, std::string_view answer) {
   std::string name(TrimBlanks(gold));
@@ -281,7 +308,7 @@ class Grader {
     const bool words = HasWords(gold.answers[0]) || HasWords(answer.answers[0]);
     if (words && gold.text.size() < kLongestMath &&
         answer.text.size() < kLongestMath && OnlyWords(gold.text) &&
-        OnlyWords(answer.text) &&
+        OnlyWords(answer.text) && !FoldWords(gold.text).empty() &&
         FoldWords(gold.text) == FoldWords(answer.text)) {
       return Equal(absl::StrCat("both say \"", FoldWords(gold.text), "\""));
     }
@@ -479,6 +506,11 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
     return Undecided(absl::StrCat(a.unsure ? "gold" : "the answer",
                                   " is not stated for certain; read as if, ",
                                   verdict.reason));
+  }
+  if (verdict.equal && a.text.find(':') != kNowhere &&
+      b.text.find(':') != kNowhere && EndsInOtherTime(answer)) {
+    return Undecided("another time may be the answer; without that, " +
+                     verdict.reason);
   }
   if (verdict.equal) {
     const std::string why = OrderInDoubt(a.text, b.text);
