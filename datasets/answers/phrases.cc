@@ -215,7 +215,10 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "refuses",
                                               "onlyGiven",
                                               "baseName",
-                                              "totalLabel"};
+                                              "totalLabel",
+                                              "spoils",
+                                              "otherScale",
+                                              "otherNumeral"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

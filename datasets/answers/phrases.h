@@ -228,6 +228,10 @@ enum class Reading {
   kOnlyGiven,        // a sentence with one of these repeats or plans
   kBaseName,         // names the base of digits
   kTotalLabel,       // begins a last line that is the total of those above
+  // Of a remark inside the answer (spoiled.h):
+  kSpoils,        // the value beside is not the answer, or only a bound of it
+  kOtherScale,    // behind a number: it counts many, or parts
+  kOtherNumeral,  // its digits have another base, or it is a remainder
 };
 
 struct Phrase {

@@ -18,6 +18,7 @@
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/plain_formulas.h"
 #include "datasets/answers/sentence.h"
+#include "datasets/answers/spoiled.h"
 #include "datasets/answers/stance.h"
 #include "datasets/answers/stated_number.h"
 #include "datasets/answers/times_dates.h"
@@ -362,6 +363,17 @@ void Reader::ReadLongWords(bool cut, Readings& out) {
 
 Readings Reader::Read(std::string_view written) {
   const std::string plain = WithPlainSigns(TrimBlanks(written));
+  Readings out = ReadBest(plain);
+  if (!policy_.extract || out.choice != 0) return out;
+  if (SpoiledBy(out.text).empty() && SpoiledBy(plain).empty()) return out;
+  // "7 (wrong)", "12 gross", "20 (base 7)": words, with a doubtful number.
+  out.doubtful.insert(out.doubtful.end(), out.answers.begin(),
+                      out.answers.end());
+  out.answers = {TextAnswer(FoldWords(plain))};
+  return out;
+}
+
+Readings Reader::ReadBest(const std::string& plain) {
   Readings out = ReadPlain(plain);
   if (!policy_.extract || out.choice != 0 || out.unsure) return out;
   // "in [0, 10], for instance 5"

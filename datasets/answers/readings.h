@@ -53,6 +53,7 @@ class Reader {
 
  private:
   // With signs normalized by WithPlainSigns.
+  Readings ReadBest(const std::string& plain);
   Readings ReadPlain(std::string_view raw);
   Readings ReadWhole(std::string_view raw);
   std::string FindText(std::string_view raw, Readings& out, bool& cut);
