@@ -144,8 +144,9 @@ absl::Status RunInfoCommand(const DbFlags& flags) {
 absl::Status RunPrune(const DbFlags& flags) {
   if (IsPostgresUrl(flags.database)) {
     if (flags.logs || flags.run == 0) {
-      return UsageError(absl::InvalidArgumentError(
-          "of a queue only whole runs are deleted: give --run N without --logs"));
+      return UsageError(
+          absl::InvalidArgumentError("of a queue only whole runs are deleted: "
+                                     "give --run N without --logs"));
     }
     return DropFromQueue(flags.database, flags.run);
   }
