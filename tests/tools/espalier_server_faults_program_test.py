@@ -525,7 +525,7 @@ class WrongInputTest(ServersTest):
 
 
 @unittest.skipUnless(LONG, "ESPALIER_LONG is not set")
-class GiveUpTest(ServersTest):
+class LongTest(ServersTest):
 
     # What its error says of each fault.
     FAULTS = {"malformed": "JSON", "wrong_n": "reply",
