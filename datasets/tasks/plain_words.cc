@@ -35,6 +35,21 @@ bool IsLetter(char c) {
   return absl::ascii_isalpha(c) || (static_cast<unsigned char>(c) & 0x80) != 0;
 }
 
+// "1,200" without its commas; any other text as it is.
+std::string WithoutGrouping(std::string_view word) {
+  std::string digits(word);
+  const size_t first = word.find(',');
+  if (first == word.npos || first > 3 || word[0] == '0') return digits;
+  for (size_t at = first; at < word.size(); at += 4) {
+    const std::string_view group = word.substr(at + 1, 3);
+    const bool grouped = word[at] == ',' && group.size() == 3 &&
+                         group.find_first_of(".,") == group.npos;
+    if (!grouped) return digits;
+  }
+  absl::StrReplaceAll({{",", ""}}, &digits);
+  return digits;
+}
+
 class Cutter {
  public:
   explicit Cutter(std::string_view text) : text_(text) {}
@@ -88,10 +103,10 @@ class Cutter {
     }
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (text_.substr(at_).starts_with(":00")) at_ += 3;  // a time of day
+    const std::string digits = WithoutGrouping(word);
     int64_t number = 0;
-    const bool whole = word.find_first_of(".,") == word.npos &&
-                       word.size() <= 9 &&
-                       absl::SimpleAtoi(AbslView(word), &number);
+    const bool whole = digits.find_first_of(".,") == digits.npos &&
+                       digits.size() <= 9 && absl::SimpleAtoi(digits, &number);
     Add(word, whole ? std::optional(number) : std::nullopt);
   }
 

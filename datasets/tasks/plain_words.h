@@ -20,7 +20,8 @@ struct PlainWords {
   std::vector<std::string> texts;  // in lower case
   std::vector<std::string> names;  // as written where capital, else ""
   std::vector<bool> after_comma;   // a comma, colon or semicolon before it
-  // From digits without a decimal point or from words, "twenty-three".
+  // From digits without a decimal point ("1200", "1,200") or from words
+  // ("twenty-three").
   std::vector<std::optional<int64_t>> numbers;
 };
 

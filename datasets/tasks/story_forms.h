@@ -23,6 +23,7 @@ enum class StoryForm {
   kMultiply,
   kDivide,
   kOther,  // its number changes nothing
+  kAgain,  // getting or losing, as in the clause before, without its verb
   kQuestion,
 };
 
@@ -410,6 +411,13 @@ inline constexpr StoryFormPattern kStoryForms[] = {
      "[year] "
      "[years] [old|of age] {@other}"},
     {StoryForm::kOther, "{@adverb} @F (lives|lived) {@other} $x [$F] [street]"},
+    // "She gives 18 pens to Tom, then 52 to Eva."
+    {StoryForm::kAgain,
+     "[then] @after_that [again] [@G] @further [(to|from) @G] {@adverb}"},
+    {StoryForm::kAgain, "(@further (to|from) @G|@G @further)"},
+    {StoryForm::kAgain,
+     "((another|a further|an additional) $x [more] [@things]|$x more "
+     "[@things]) [(to|from) @G]"},
     {StoryForm::kQuestion, "{@ask} @many {@asked}"},
     {StoryForm::kQuestion,
      "{@ask} (how (large|big) is|what is the (size|final size) of) (@whose|"

@@ -95,7 +95,8 @@ inline constexpr NamedPattern kStoryWords[] = {
      "afternoon|evening|week)|also|again|just|even|happily|luckily|carefully|"
      "quickly|accidentally|"
      "sadly|proudly|kindly|unfortunately|fortunately|generously|gladly|"
-     "suddenly|simply|then|now|next|later|afterwards|afterward|thereafter|"
+     "suddenly|simply|first|firstly|first of "
+     "all|then|now|next|later|afterwards|afterward|thereafter|"
      "soon|finally|eventually|subsequently|immediately|today|yesterday|"
      "meanwhile|later on|soon after|shortly after|after this|after that|"
      "after a while|following that|at that point|at this point|by now|"
@@ -175,6 +176,13 @@ inline constexpr NamedPattern kStoryWords[] = {
     {"onto",
      "to (@pile|those (he|she|they) (has|have|had)|those (he|she|they) already "
      "(has|have|had)|it|them)"},
+    // The same act with another amount.
+    {"after_that",
+     "(then|next|later|later on|afterwards|afterward|thereafter|subsequently|"
+     "soon after|shortly after|after that|after this|finally|lastly)"},
+    {"further",
+     "[another|a further|an additional] $x [more|extra|additional|further] "
+     "[@things]"},
     // Having.
     {"have",
      "[already] (has|have|had|has got|have got|own|owns|owned|possess|"

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/text.h"
@@ -17,6 +18,7 @@
 #include "datasets/tasks/sentences.h"
 #include "datasets/tasks/story_forms.h"
 #include "datasets/tasks/story_phrases.h"
+#include "datasets/tasks/story_sentences.h"
 
 namespace espalier {
 namespace {
@@ -295,6 +297,65 @@ std::vector<Sentence> SentencesOf(std::string_view question) {
   return sentences;
 }
 
+// Words that stand before or behind the name of whoever has, gives or is given
+// something: "does rosa", "to rosa", "rosa has".
+constexpr std::string_view kBeforeNames[] = {"to",   "from", "named", "called",
+                                             "does", "did",  "has",   "have"};
+constexpr std::string_view kBehindNames[] = {
+    "has",       "had",       "have",   "owns",  "owned",
+    "possesses", "possessed", "holds",  "held",  "start",
+    "starts",    "started",   "begins", "began", "counts",
+    "carries",   "collected", "'s",     "'"};
+// "gives rosa 3".
+constexpr std::string_view kGiving[] = {
+    "gives", "gave", "hands", "handed", "passes", "passed",
+    "sells", "sold", "sends", "sent",   "brings", "brought"};
+constexpr std::string_view kNoNames[] = {
+    "himself", "herself", "themselves", "away", "off", "over", "along"};
+
+bool IsNamePlace(const Sentence& sentence, size_t i) {
+  static constexpr std::string_view kDeterminers[] = {
+      "a", "an", "the", "his", "her", "their", "my", "our", "this"};
+  const PlainWords& words = sentence.words;
+  if (words.numbers[i] || IsOneOf(words.texts[i], kGrammar) ||
+      IsOneOf(words.texts[i], kStoryMeaningWords) ||
+      IsOneOf(words.texts[i], kNoNames)) {
+    return false;
+  }
+  const std::string before = i > 0 ? words.texts[i - 1] : "";
+  const bool last = i + 1 == words.texts.size();
+  return IsOneOf(before, kBeforeNames) || (before == "for" && sentence.asked) ||
+         (!last && IsOneOf(words.texts[i + 1], kBehindNames) &&
+          !IsOneOf(before, kDeterminers)) ||
+         (!last && words.numbers[i + 1] && IsOneOf(before, kGiving));
+}
+
+// Marks the names of a text without capitals: the first word of each sentence,
+// as capitals do, the generator's names, and words that stand somewhere in the
+// text where a name does.
+void MarkNames(std::vector<Sentence>& sentences) {
+  std::set<std::string> names;
+  for (const StoryPerson& person : kStoryPeople) {
+    names.insert(absl::AsciiStrToLower(AbslView(person.name)));
+  }
+  for (const Sentence& sentence : sentences) {
+    for (size_t i = 0; i < sentence.words.texts.size(); ++i) {
+      if (IsNamePlace(sentence, i)) names.insert(sentence.words.texts[i]);
+    }
+  }
+  for (Sentence& sentence : sentences) {
+    PlainWords& words = sentence.words;
+    for (size_t i = 0; i < words.texts.size(); ++i) {
+      const bool name = i == 0 || names.contains(words.texts[i]);
+      if (name && !words.numbers[i]) words.names[i] = words.texts[i];
+    }
+  }
+}
+
+bool HasCapitals(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), absl::ascii_isupper);
+}
+
 // The hero and things under which `sentence` is an opening.
 std::optional<Quantity> ReadOpening(const Sentence& sentence) {
   const PlainWords& words = sentence.words;
@@ -366,12 +427,54 @@ int64_t Amount(const PlainWords& words, const Clause& clause) {
   return amount;
 }
 
+absl::Status NoSuchSentence(const Sentence& sentence) {
+  return Foreign(absl::StrCat(
+      sentence.asked ? "a story ends by asking how many of the things "
+                       "there are now, as \"How many shells does Ann have "
+                       "now?\", not "
+                     : "no sentence of a story is like ",
+      Quoted(sentence.text)));
+}
+
+// Whether a clause names one person to whom things go, or from whom they come.
+struct Others {
+  bool to = false, from = false;
+};
+
+Others OthersOf(const PlainWords& words, const Clause& clause) {
+  static constexpr std::string_view kWhose[] = {"his", "her", "their", "a"};
+  Others others;
+  for (size_t i = clause.begin; i < clause.end; ++i) {
+    const bool kin = i + 1 < clause.end && IsOneOf(words.texts[i], kWhose) &&
+                     IsOneOf(words.texts[i + 1], kStoryMeaningWords) &&
+                     !words.texts[i + 1].ends_with("s");
+    const bool name = !words.names[i].empty();
+    const std::string before = i > clause.begin ? words.texts[i - 1] : "";
+    if (name || kin) {
+      others.from = others.from || before == "from";
+      // "Mia 35": a name right before the number receives the things.
+      const size_t behind = i + (kin ? 2 : 1);
+      others.to = others.to || before == "to" ||
+                  (behind < clause.end && words.numbers[behind]);
+    }
+  }
+  return others;
+}
+
 // Tracks the quantity clause by clause.
 class Telling {
  public:
   absl::Status Tell(const Sentence& sentence, const Clause& clause) {
     const int64_t amount = Amount(sentence.words, clause);
-    switch (clause.form) {
+    StoryForm form = clause.form;
+    if (form == StoryForm::kLead) return absl::OkStatus();
+    if (form == StoryForm::kAgain) {
+      if (!MayRepeat(sentence.words, clause)) return NoSuchSentence(sentence);
+      form = before_;
+    }
+    before_ = form;
+    others_ = OthersOf(sentence.words, clause);
+    switch (form) {
       case StoryForm::kLead:
       case StoryForm::kOther:
         return absl::OkStatus();
@@ -385,6 +488,8 @@ class Telling {
       case StoryForm::kQuestion:
         asked_ = true;
         return absl::OkStatus();
+      case StoryForm::kAgain:  // replaced above
+        return NoSuchSentence(sentence);
       case StoryForm::kAdd:
         value_ += amount;
         content_.changes.push_back({StoryEvent::kAdd, amount});
@@ -411,7 +516,7 @@ class Telling {
       return Foreign(
           "a story opens with its quantity and ends with the question");
     }
-    changes_ += clause.form != StoryForm::kOpening ? 1 : 0;
+    changes_ += form != StoryForm::kOpening ? 1 : 0;
     if (changes_ > kMaxChanges) {
       return Foreign(absl::StrCat("stories have at most ", kMaxChanges,
                                   " changes of their quantity"));
@@ -431,7 +536,27 @@ class Telling {
   }
 
  private:
+  // Whether the clause can have the verb of the one before: things go to
+  // somebody, and come from somebody.
+  bool MayRepeat(const PlainWords& words, const Clause& clause) const {
+    if (clause.begin == 0) return false;
+    const Others now = OthersOf(words, clause);
+    const bool fits = before_ == StoryForm::kSubtract ? !now.from
+                      : before_ == StoryForm::kAdd    ? !now.to
+                                                      : false;
+    // In "gives 18 away, 12 to Tom and 6 to Ben" the 18 are told again, not in
+    // "gives 18 to Tom and 6 to Ben".
+    const bool listed =
+        words.numbers[clause.begin] || !words.names[clause.begin].empty();
+    const bool further = !listed || (words.texts[clause.begin + 1] == "more");
+    return fits &&
+           (further || (now.to && others_.to) || (now.from && others_.from));
+  }
+
   StoryContent content_;
+  // Of the clause before:
+  StoryForm before_ = StoryForm::kLead;
+  Others others_;
   int64_t value_ = 0;
   int changes_ = 0;
   bool opened_ = false;
@@ -499,7 +624,8 @@ absl::StatusOr<StoryContent> ReadStoryContent(std::string_view question) {
   if (question.size() > kMaxQuestionBytes) {
     return Foreign("it is longer than any story");
   }
-  const std::vector<Sentence> sentences = SentencesOf(question);
+  std::vector<Sentence> sentences = SentencesOf(question);
+  if (!HasCapitals(question)) MarkNames(sentences);
   std::optional<Quantity> quantity;
   Telling telling;
   for (const Sentence& sentence : sentences) {
@@ -521,14 +647,7 @@ absl::StatusOr<StoryContent> ReadStoryContent(std::string_view question) {
       return Foreign(
           absl::StrCat("stories count things, not ", quantity->thing.back()));
     }
-    if (!clauses) {
-      return Foreign(absl::StrCat(
-          sentence.asked ? "a story ends by asking how many of the things "
-                           "there are now, as \"How many shells does Ann have "
-                           "now?\", not "
-                         : "no sentence of a story is like ",
-          Quoted(sentence.text)));
-    }
+    if (!clauses) return NoSuchSentence(sentence);
     const auto asks = std::count_if(
         clauses->begin(), clauses->end(), [](const Clause& clause) {
           return clause.form == StoryForm::kQuestion;
