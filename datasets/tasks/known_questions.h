@@ -4,8 +4,8 @@
 // with a number all the same. A story is known if each of its sentences,
 // including the question, has a form of stories or of their light paraphrases
 // (story_forms.h): one person's things, counted from 1 to 199
-// (story_reading.h), in any case of letters. A countdown puzzle is known if it names its numbers and
-// one target, and no word changes the question.
+// (story_reading.h), in any case of letters. A countdown puzzle is known if it
+// names its numbers and one target, and no word changes the question.
 //
 //   CheckKnownQuestion("stories", "Ann has 3 figs. She finds 2 more. How many
 //       figs does Ann have now?")                                  -> ok
