@@ -36,7 +36,12 @@ class SearchSource;    // espalier/search_source.h
 // Totals since the engine was created.
 struct EngineStats {
   int64_t tokens_generated = 0;
-  int64_t tokens_computed = 0;    // token positions run through trunks
+  // Each prompt's once and each sample's once: what a cache that keeps all
+  // would compute.
+  int64_t tokens_needed = 0;
+  // Token positions run through trunks. Of servers, what they tell: a prompt
+  // counts whole in each call where they do not say what they had cached.
+  int64_t tokens_computed = 0;
   int64_t tokens_recomputed = 0;  // of those, recomputed after eviction
   int64_t tokens_shared = 0;      // saved: samples equal so far share a row
   // Tokens computed for paths laid out for a published reward model, and those
@@ -50,6 +55,7 @@ struct EngineStats {
   // apart from their path, since both together give it other tokens.
   int64_t texts_encoded = 0;
   int64_t texts_missed = 0;
+  bool asks_servers = false;  // some model stands behind a server
   // What servers said of the weights of the policy, each once, in order.
   std::vector<std::string> server_weights = {};
 };

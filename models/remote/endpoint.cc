@@ -119,6 +119,12 @@ absl::StatusOr<RemoteModel> ParseRemoteModel(std::string_view text) {
                        "or the URL alone where the server offers one model"));
     }
   }
+  if (model.name.find(",http") != std::string::npos) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", AbslView(text),
+                     "\": the servers of one model are given as URL,URL#NAME, "
+                     "with the model's name after the last"));
+  }
   const std::string_view urls = text.substr(0, mark);
   for (const absl::string_view url : absl::StrSplit(AbslView(urls), ',')) {
     ESP_ASSIGN_OR_RETURN(model.servers.emplace_back(), ParseEndpoint(url));

@@ -299,6 +299,14 @@ class Probe {
                     : read.status().message(),
           "; expected token ids and log-probs, which a search needs"));
     }
+    if (read->prompt_tokens > 0 &&
+        read->prompt_tokens != static_cast<int64_t>(prompt.size())) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          url_, request.path, " read ", read->prompt_tokens, " tokens where ",
+          prompt.size(),
+          " were sent: it adds some of its own, and would continue another "
+          "text"));
+    }
     return absl::OkStatus();
   }
 

@@ -66,6 +66,10 @@ class ServedJob {
   RunnerJob runner_job_;
 };
 
+bool AsksServer(const LoadedModel& model) {
+  return model.backend != nullptr && model.trunk == nullptr;
+}
+
 bool TellsLogprobs(const LoadedModel& model) {
   return model.remote == nullptr || model.remote->facts().logprobs;
 }
@@ -255,12 +259,14 @@ class LocalEngine : public Engine {
       if (backend == nullptr) continue;
       const BackendStats& stats = backend->stats();
       sum.tokens_generated += stats.tokens_generated;
+      sum.tokens_needed += stats.tokens_needed;
       sum.tokens_computed += stats.tokens_computed;
       sum.tokens_recomputed += stats.tokens_recomputed;
       sum.tokens_shared += stats.tokens_shared;
       sum.batches += stats.steps;
       sum.rows += stats.rows;
     }
+    sum.asks_servers = AsksServer(policy_) || AsksServer(critic_);
     if (policy_.remote != nullptr) {
       sum.texts_encoded = policy_.remote->text_stats().samples;
       sum.texts_missed = policy_.remote->text_stats().missed;

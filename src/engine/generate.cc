@@ -157,7 +157,9 @@ class Rounds {
  private:
   // True if the search has ended already or is answered by a solution now.
   absl::StatusOr<bool> IsOver(const SearchRow& row, int64_t problem_id) {
-    if (row.state != SearchState::kRunning) {
+    if (hooks_.retry_failed && row.state == SearchState::kFailed) {
+      ESP_RETURN_IF_ERROR(db_.ReopenSearch(row.search_id));
+    } else if (row.state != SearchState::kRunning) {
       Count(row, totals_);
       return true;
     }

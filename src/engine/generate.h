@@ -81,6 +81,8 @@ struct GenerateHooks {
   std::function<void(const GenerateTotals&)> progress;
   // Judges responses; null: the task's own.
   const Verifier* verifier = nullptr;
+  // Searches that failed before are tried again, from what they had recorded.
+  bool retry_failed = false;
 };
 // Refuses, before anything is recorded, a method or budget that these models
 // cannot serve, as Generate would.

@@ -36,21 +36,26 @@ absl::Status AddCounts(Postgres& db, QueueRunStatus& status) {
   ESP_ASSIGN_OR_RETURN(
       const PgRows last,
       db.Run("SELECT extract(epoch FROM clock_timestamp() - "
-             "min(finished_at))::double precision FROM (SELECT finished_at "
+             "min(finished_at))::double precision, extract(epoch FROM "
+             "clock_timestamp() - max(finished_at))::double precision FROM "
+             "(SELECT finished_at "
              "FROM espalier.searches WHERE run_id=$1 AND finished_at IS NOT "
              "NULL ORDER BY finished_at DESC LIMIT $2) t",
              {PgValue::Int(status.run.row.run_id), PgValue::Int(kEnough)}));
-  const double since_start = std::max(rows.Real(0, 8), 1.0);
+  // Nothing has happened since the last search ended if none is left.
+  const auto left = static_cast<double>(status.waiting + status.running);
+  const double idle = left == 0 ? last.Real(0, 1) : 0;
+  const double since_start = std::max(rows.Real(0, 8) - idle, 1.0);
   const double seconds =
-      std::min(since_start, std::max(kWindow, 1.01 * last.Real(0, 0)));
+      std::min(since_start, std::max(kWindow, 1.01 * (last.Real(0, 0) - idle)));
   ESP_ASSIGN_OR_RETURN(
       const PgRows lately,
       db.Run("SELECT count(*) FROM espalier.searches WHERE run_id=$1 AND "
              "finished_at > clock_timestamp() - $2 * interval '1 second'",
-             {PgValue::Int(status.run.row.run_id), PgValue::Real(seconds)}));
+             {PgValue::Int(status.run.row.run_id),
+              PgValue::Real(idle + seconds)}));
   const auto ended = static_cast<double>(lately.Int(0, 0));
   status.searches_per_hour = 3600 * ended / seconds;
-  const auto left = static_cast<double>(status.waiting + status.running);
   if (left == 0) {
     status.seconds_left = 0;
   } else if (ended > 0) {

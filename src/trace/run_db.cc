@@ -359,6 +359,28 @@ absl::Status RunDb::FinishSearch(int64_t search_id,
   return DropResponses(search_id);
 }
 
+absl::Status RunDb::ReopenSearch(int64_t search_id) {
+  const absl::StatusOr<std::vector<LogEntry>> log = LoadLog(search_id);
+  // A search may have failed before its first completion.
+  if (!log.ok() && !absl::IsNotFound(log.status())) return log.status();
+  ESP_RETURN_IF_ERROR(BeginWriting());
+  if (log.ok()) {
+    for (const LogEntry& entry : *log) {
+      if (!entry.stop_reason.empty()) continue;  // reached anew
+      ESP_RETURN_IF_ERROR(
+          AddResponse(search_id, entry.number, EncodeEntry(entry)));
+    }
+  }
+  for (const char* sql :
+       {"DELETE FROM trees WHERE search_id=?",
+        "UPDATE searches SET state='running', error=NULL WHERE search_id=?"}) {
+    ESP_ASSIGN_OR_RETURN(Statement * s, Prepared(sql));
+    s->BindInt(1, search_id);
+    ESP_RETURN_IF_ERROR(s->Run());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunDb::AddTree(int64_t search_id, const FinishedSearch& finished) {
   if (finished.tree.empty()) return absl::OkStatus();
   ESP_ASSIGN_OR_RETURN(

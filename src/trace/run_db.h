@@ -93,6 +93,9 @@ class RunDb : public SearchStore {
                            std::string_view entry) override;
   absl::Status FinishSearch(int64_t search_id,
                             const FinishedSearch& finished) override;
+  // Makes a search that failed one that is not finished: it goes on from the
+  // completions in its log, or anew if they were pruned.
+  absl::Status ReopenSearch(int64_t search_id);
   // Ends a search with a solution found before; it has no tree.
   absl::Status FinishFromCache(int64_t search_id, const std::string& answer);
   absl::StatusOr<StoredTree> LoadTree(int64_t search_id);

@@ -275,7 +275,8 @@ class GenerateTest(KillTest):
                   "--search", "omega_prm", "--model", STORIES]
         self.refused(run(*search), "no record has a gold answer")
         result = run(*search, "--ungraded")
-        self.assertIn("1 failed", result.stdout + result.stderr)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("1 of 1 searches failed", result.stderr)
 
     def test_shards_cover_the_set_once(self):
         whole = self.path("whole.db")

@@ -17,8 +17,8 @@ from espalier_program_test import PROGRAM, ROOT, ZOO, ProgramTest, run
 
 LAUNCHERS = ("RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK",
              "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMI_SIZE", "SLURM_PROCID",
-             "SLURM_NTASKS", "SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_MIN",
-             "SLURM_ARRAY_TASK_STEP", "SLURM_ARRAY_TASK_COUNT",
+             "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "SLURM_ARRAY_TASK_ID",
+             "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP", "SLURM_ARRAY_TASK_COUNT",
              "JOB_COMPLETION_INDEX")
 
 
@@ -43,7 +43,8 @@ class MergeTest(ProgramTest):
         names = []
         for i in range(count):
             done = self.generate(self.path("run.db"), "--shard", "auto",
-                                 SLURM_PROCID=str(i), SLURM_NTASKS=str(count))
+                                 SLURM_PROCID=str(i), SLURM_NTASKS=str(count),
+                                 SLURM_STEP_NUM_TASKS=str(count))
             self.assertEqual(done.returncode, 0, done.stderr)
             names.append(self.path(f"run.{i}-of-{count}.db"))
         return names
@@ -196,8 +197,9 @@ class LauncherTest(ProgramTest):
                 ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2"},
                  "run.1-of-2.db"),
                 ({"PMI_RANK": "0", "PMI_SIZE": "2"}, "run.0-of-2.db"),
-                ({"SLURM_PROCID": "3", "SLURM_NTASKS": "5"}, "run.3-of-5.db"),
-                ({"SLURM_PROCID": "0", "SLURM_NTASKS": "1",
+                ({"SLURM_PROCID": "3", "SLURM_NTASKS": "5",
+                  "SLURM_STEP_NUM_TASKS": "5"}, "run.3-of-5.db"),
+                ({"SLURM_PROCID": "0", "SLURM_NTASKS": "4",
                   "SLURM_ARRAY_TASK_ID": "14", "SLURM_ARRAY_TASK_MIN": "10",
                   "SLURM_ARRAY_TASK_STEP": "2", "SLURM_ARRAY_TASK_COUNT": "6"},
                  "run.2-of-6.db"),
@@ -218,6 +220,8 @@ class LauncherTest(ProgramTest):
                 ("auto/0", {"JOB_COMPLETION_INDEX": "0"}, "auto/N"),
                 ("auto/x", {}, "auto/N"),
                 ("automatic", {}, "auto/N"),
+                # What sbatch -n 4 gives its script, which runs once.
+                ("auto", {"SLURM_PROCID": "0", "SLURM_NTASKS": "4"}, "srun"),
                 ("auto", {"RANK": "4", "WORLD_SIZE": "4"}, "4 workers"),
                 ("auto", {"RANK": "-1", "WORLD_SIZE": "4"}, "RANK"),
                 ("auto", {"RANK": "a", "WORLD_SIZE": "4"}, "RANK")):

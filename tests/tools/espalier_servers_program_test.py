@@ -98,6 +98,16 @@ class DialectTest(ServersTest):
                 self.one_error(done, server.url, "log-probs")
                 self.assertEqual(server.seen.calls, 0)
 
+    def test_a_server_that_adds_tokens_of_its_own_is_refused(self):
+        for kind in KINDS:
+            server = self.serve(kind)
+            server.faults.adds_token = True
+            done = self.ask("eval", server, "--methods", "greedy", "--json",
+                            "-")
+            with self.subTest(kind):
+                self.one_error(done, server.url, "adds some of its own")
+                self.assertEqual(server.seen.calls, 0)
+
     def test_servers_without_tokenize_are_taken(self):
         for kind in KINDS:
             server = self.serve(kind, tokenizer="none")
@@ -292,8 +302,50 @@ class RunTest(ServersTest):
         for row in self.searches("run.db"):
             self.assertIn("not this request", row[5])
             self.assertIn(server.url, row[5])
-        with self.subTest("said where the run is watched"):
-            self.assertIn("not this request", done.stdout + done.stderr)
+        with self.subTest("an error where the run is watched"):
+            self.one_error(done, "4 of 4 searches failed", "not this request",
+                           "--resume")
+
+    def test_what_failed_is_tried_again_by_resume(self):
+        """From what had been recorded: as if nothing had failed."""
+        def search(name, server, *more):
+            return self.generate(
+                name, server, "--reward-model", server.url, "--reward-format",
+                self.path("mark.textproto", BY_TEXT), "--live", "2", *more,
+                search="beam:width=2:branch=2")
+        first = self.serve("vllm")
+        whole = search("whole.db", first)
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        self.assertNotIn("failed", whole.stdout + whole.stderr)
+        server = self.serve("vllm")
+        server.faults.refused_after = 12
+        done = search("run.db", server)
+        failed = [row for row in self.searches("run.db") if row[2] == "failed"]
+        self.assertGreater(len(failed), 1)
+        # Some had begun.
+        self.assertGreater(sum(row[7] is not None for row in failed), 0)
+        self.assertIn(f"{len(failed)} of 4 searches failed, the first because",
+                      done.stderr)
+        server.faults.refused_after = 10 ** 9
+        calls = server.seen.calls
+        again = search("run.db", server, "--resume")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertNotIn("failed", again.stdout + again.stderr)
+        self.assertEqual(self.searches("run.db"), self.searches("whole.db"))
+        # What had been answered was not asked for again.
+        self.assertGreater(server.seen.calls, calls)
+        self.assertLess(server.seen.calls - calls, first.seen.calls)
+        self.assertEqual(run("replay", self.path("run.db")).returncode, 0)
+
+    def test_tokens_computed_and_needed_are_shown(self):
+        server = self.serve("vllm")
+        done = self.generate("run.db", server, "--json", self.path("g.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(self.path("g.json"), encoding="utf-8") as handle:
+            said = json.load(handle)
+        self.assertGreater(said["tokens_needed"], 0)
+        self.assertIn(f"tokens computed / needed: {said['tokens_computed']} / "
+                      f"{said['tokens_needed']} (", done.stdout)
 
     def test_what_a_server_says_is_cut_between_characters(self):
         for i, message in enumerate((
@@ -310,7 +362,8 @@ class RunTest(ServersTest):
                 self.assertLess(len(said), 700)
                 self.assertNotIn("\x1b", said)
                 done = self.generate(f"{i}.db", server, limit=1)
-                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertNotIn("\x1b", done.stderr)
                 self.assertIn("answered 400", self.searches(f"{i}.db")[0][5])
 
     def test_a_question_fails_with_the_servers_reason(self):

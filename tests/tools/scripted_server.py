@@ -43,6 +43,7 @@ class Faults:
     retry_after: object = None  # with it
     errors: int = 0            # answered 500
     refused: int = 0           # answered 400
+    refused_after: int = FOR_EVER  # from so many calls on, answered 400
     overloaded: int = 0        # answered 503
     malformed: int = 0         # JSON that ends early
     no_ids: int = 0            # replies without token ids
@@ -57,6 +58,7 @@ class Faults:
     key: str = ""              # wanted as a bearer token
     busy_probe: int = 0        # the first requests of any kind: 429
     no_logprobs: bool = False  # never any
+    adds_token: bool = False   # to each prompt, as where an id begins all texts
     tells_weights: bool = False  # vLLM names its weights
     # Of "openai", which otherwise does as OpenAI does.
     one_sample: bool = False   # n is ignored
@@ -325,6 +327,8 @@ class ScriptedServer:
                     setattr(faults, name, getattr(faults, name) - 1)
                     wrong = name
                     break
+            if seen.calls > faults.refused_after and not dead:
+                wrong = "refused"
             if seen.at_once > faults.slots:
                 wrong = wrong or "busy"
         try:
@@ -505,7 +509,8 @@ class ScriptedServer:
         reply = {
             "index": 0, "content": content, "tokens": tokens, "id_slot": 0,
             "stop": True, "model": self.models[0],
-            "tokens_predicted": len(tokens), "tokens_evaluated": len(prompt),
+            "tokens_predicted": len(tokens),
+            "tokens_evaluated": len(prompt) + self.faults.adds_token,
             "prompt": "", "has_new_line": "\n" in content, "truncated": False,
             "stop_type": {"end": "eos", "stop": "word", "length": "limit"}[why],
             "stopping_word": stop or "",
@@ -594,7 +599,8 @@ class ScriptedServer:
             self.seen.generations += len(choices)
         return {"id": "cmpl-1", "object": "text_completion", "created": 1,
                 "model": asked["model"], "choices": choices,
-                "usage": {"prompt_tokens": len(prompt),
+                "usage": {"prompt_tokens":
+                          len(prompt) + self.faults.adds_token,
                           "total_tokens": len(prompt) + written,
                           "completion_tokens": written,
                           "prompt_tokens_details": {"cached_tokens": cached}}}
@@ -669,8 +675,8 @@ class ScriptedServer:
                       "stop": {"type": "stop", "matched": stop},
                       "length": {"type": "length", "length": limit}}[why]
             info = {"id": f"r{index}", "finish_reason": reason,
-                    "prompt_tokens": len(prompt), "weight_version":
-                        f"w{model.weights}",
+                    "prompt_tokens": len(prompt) + self.faults.adds_token,
+                    "weight_version": f"w{model.weights}",
                     "completion_tokens": len(tokens), "cached_tokens": 0,
                     "e2e_latency": 0.01}
             if asked.get("return_logprob") and not self.faults.no_logprobs:

@@ -105,6 +105,39 @@ TEST_F(RunDbTest, WhatIsWrittenIsReadByAnotherConnection) {
   EXPECT_EQ(best->response, "6*7=42\n= 42");
 }
 
+TEST_F(RunDbTest, AFailedSearchCanBeReopened) {
+  const auto db = Create("run.db");
+  const int64_t run = db->AddRun({.kind = "generate", .config = "{}"}).value();
+  const int64_t problem = db->AddProblem(kProblem, "set", "qa").value();
+  SearchResult result;
+  result.status = absl::UnavailableError("gone");
+  const std::string entry = EncodeEntry({.number = 3, .fingerprint = 9});
+  for (const bool pruned : {false, true}) {
+    const int64_t search =
+        db->BeginSearch(run, problem, pruned ? 1 : 2)->search_id;
+    ASSERT_TRUE(db->AddResponse(search, 3, entry).ok());
+    ASSERT_TRUE(db->FinishSearch(search, Finished(result, std::nullopt,
+                                                  ToStored(Tree(), {{}}, {}),
+                                                  {{entry}})
+                                             .value())
+                    .ok());
+    ASSERT_EQ(Count(*db, "responses"), 0);
+    ASSERT_EQ(Count(*db, "searches WHERE state='failed' AND error='gone'"), 1);
+    if (pruned) {
+      ASSERT_TRUE(db->sqlite().Execute("UPDATE trees SET log=NULL").ok());
+    }
+    ASSERT_TRUE(db->ReopenSearch(search).ok());
+    EXPECT_EQ(Count(*db, "trees"), 0);
+    EXPECT_EQ(Count(*db, "searches WHERE state='failed'"), 0);
+    EXPECT_EQ(db->BeginSearch(run, problem, pruned ? 1 : 2)->state,
+              SearchState::kRunning);
+    const auto kept = db->Responses(search).value();
+    EXPECT_EQ(kept, pruned ? std::vector<std::string>()
+                           : std::vector<std::string>({entry}));
+    ASSERT_TRUE(db->sqlite().Execute("DELETE FROM responses").ok());
+  }
+}
+
 TEST_F(RunDbTest, NothingUncommittedIsSeen) {
   const auto db = Create("run.db");
   ASSERT_TRUE(db->AddRun({.kind = "generate", .config = "{}"}).ok());

@@ -10,6 +10,7 @@
 #include "absl/strings/cord.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "base/status_macros.h"
@@ -137,8 +138,9 @@ void AddServerFlags(CLI::App& app, ServerFlags& flags) {
       ->check(CLI::Range(0.1, 86400.0));
 }
 
-nlohmann::json ServerJson(const EngineStats& stats) {
-  nlohmann::json json = nlohmann::json::object();
+nlohmann::json WorkJson(const EngineStats& stats) {
+  nlohmann::json json = {{"tokens_computed", stats.tokens_computed},
+                         {"tokens_needed", stats.tokens_needed}};
   if (stats.texts_encoded > 0) {
     json["texts_encoded"] = stats.texts_encoded;
     json["texts_missed"] = stats.texts_missed;
@@ -147,6 +149,14 @@ nlohmann::json ServerJson(const EngineStats& stats) {
     json["server_weights"] = stats.server_weights;
   }
   return json;
+}
+
+std::string WorkText(const EngineStats& stats) {
+  if (!stats.asks_servers || stats.tokens_needed == 0) return "";
+  return absl::StrFormat("tokens computed / needed: %d / %d (%.2f)\n",
+                         stats.tokens_computed, stats.tokens_needed,
+                         static_cast<double>(stats.tokens_computed) /
+                             static_cast<double>(stats.tokens_needed));
 }
 
 void PrintServerNotice(const std::string& what) {

@@ -99,9 +99,12 @@ struct ServerFlags {
   double timeout = 600;  // seconds
 };
 void AddServerFlags(CLI::App& app, ServerFlags& flags);
-// What models behind servers add to a command's JSON: texts_encoded and
-// texts_missed of servers that return texts, server_weights where told.
-nlohmann::json ServerJson(const EngineStats& stats);
+// What the models did, as a command's JSON shows it: tokens_computed,
+// tokens_needed (EngineStats), texts_encoded and texts_missed of servers that
+// return texts, server_weights where told.
+nlohmann::json WorkJson(const EngineStats& stats);
+// Tokens computed and needed as a line, if servers computed them; "" else.
+std::string WorkText(const EngineStats& stats);
 // Says on stderr what a user of servers should know.
 void PrintServerNotice(const std::string& what);
 

@@ -167,7 +167,7 @@ absl::Status WriteResults(const EvalFlags& flags, const ResolvedModels& models,
   if (!flags.prompt_text.empty()) json["prompt"] = flags.prompt_text;
   json["set_seed"] = flags.set.options.seed;
   json.update(ChoiceJson(flags.set.options));
-  json.update(ServerJson(stats));
+  json.update(WorkJson(stats));
   return flags.json.WriteLong(results);
 }
 
@@ -175,10 +175,10 @@ absl::Status ReportPassAt(const EvalFlags& flags, const ResolvedModels& models,
                           const EngineStats& stats,
                           const std::vector<ResultRow>& rows) {
   const PassReport report = MakePassReport(rows, flags.pass_at);
-  std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s",
+  std::fprintf(flags.json.report(), "%s, %zu problems, model %s\n%s%s",
                Printable(report.set).c_str(), report.right.size(),
                Printable(models.policy()).c_str(),
-               Printable(PassTable(report)).c_str());
+               Printable(PassTable(report)).c_str(), WorkText(stats).c_str());
   if (flags.json.wanted()) {
     ESP_RETURN_IF_ERROR(WriteResults(flags, models, stats, PassJson(report)));
   }
@@ -199,6 +199,7 @@ absl::Status ReportSweep(const EvalFlags& flags, const ResolvedModels& models,
     comparisons = CompareWith(flags.compare, rows);
     std::fprintf(report, "%s", Printable(ComparisonTable(comparisons)).c_str());
   }
+  std::fprintf(report, "%s", WorkText(stats).c_str());
   if (flags.json.wanted()) {
     LongJson json = SweepJson(rows);
     if (!flags.compare.empty()) {

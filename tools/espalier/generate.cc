@@ -167,11 +167,19 @@ std::string TotalsText(const GenerateTotals& totals) {
                           ", %d tokens sampled (%d more ahead and not used)",
                           totals.tokens, totals.speculated_tokens);
   }
-  if (!totals.first_error.empty()) {
-    absl::StrAppend(&text, "; the first because ",
-                    Printable(totals.first_error));
-  }
   return text;
+}
+
+// Searches that failed; all of them: an error.
+absl::Status ReportFailed(const GenerateTotals& totals) {
+  if (totals.failed == 0) return absl::OkStatus();
+  const std::string text = absl::StrFormat(
+      "%d of %d searches failed, the first because %s; the same command with "
+      "--resume tries them again",
+      totals.failed, totals.done, totals.first_error);
+  if (totals.failed == totals.done) return absl::InternalError(text);
+  std::fprintf(stderr, "warning: %s\n", Printable(text).c_str());
+  return absl::OkStatus();
 }
 
 // A few searches, recorded to a temporary file.
@@ -243,7 +251,7 @@ absl::Status WriteJson(const GenerateFlags& flags, const GenerateTotals& totals,
       {"seconds", seconds},
       {"speculated_tokens", totals.speculated_tokens},
   };
-  json.update(ServerJson(stats));
+  json.update(WorkJson(stats));
   return flags.json.Write(json);
 }
 
@@ -388,7 +396,8 @@ absl::Status RunGenerate(GenerateFlags& flags) {
     progress.SetNote(note);
   };
   const absl::StatusOr<GenerateTotals> generated = Generate(
-      *engine, *db, run_id, set, flags.generate, {&StopRequested(), show});
+      *engine, *db, run_id, set, flags.generate,
+      {.stop = &StopRequested(), .progress = show, .retry_failed = true});
   if (absl::IsUnavailable(generated.status()) ||
       absl::IsUnauthenticated(generated.status())) {
     return absl::Status(
@@ -403,13 +412,15 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   progress.Finish();
   ESP_RETURN_IF_ERROR(WriteJson(flags, totals, engine->stats(),
                                 Clock::Real().Seconds() - start));
-  std::fprintf(flags.json.report(), "%s: %s\n", Printable(flags.out).c_str(),
-               TotalsText(totals).c_str());
+  std::fprintf(flags.json.report(), "%s: %s\n%s",
+               Printable(flags.out).c_str(), TotalsText(totals).c_str(),
+               WorkText(engine->stats()).c_str());
+  const absl::Status failed = ReportFailed(totals);
   if (totals.stopped) {
     return absl::CancelledError(
         "stopped; the same command with --resume continues from here");
   }
-  return absl::OkStatus();
+  return failed;
 }
 
 }  // namespace

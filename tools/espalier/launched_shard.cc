@@ -27,7 +27,7 @@ constexpr Launcher kLaunchers[] = {
     {"RANK", "WORLD_SIZE"},
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"PMI_RANK", "PMI_SIZE"},
-    {"SLURM_PROCID", "SLURM_NTASKS"},
+    {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
     {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
      "SLURM_ARRAY_TASK_STEP"},
     {"JOB_COMPLETION_INDEX", nullptr},
@@ -101,6 +101,16 @@ absl::StatusOr<LaunchedShard> ShardOfLauncher(std::string_view text,
     alone = shard;
   }
   if (alone) return *alone;
+  // A batch script is no task of a step, whatever its SLURM_PROCID says.
+  ESP_ASSIGN_OR_RETURN(const std::optional<int> tasks,
+                       Variable(getenv, "SLURM_NTASKS"));
+  if (tasks == 1) return LaunchedShard{.index = 0, .count = 1};
+  if (tasks) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "the batch job has ", *tasks,
+        " tasks, but srun did not start this program, so it is only one "
+        "process: put srun before the command, or give the shard as i/n"));
+  }
   return absl::InvalidArgumentError(
       "no launcher found: auto reads the variables of torchrun, Open MPI, "
       "MPICH, Slurm and indexed jobs of Kubernetes; give the shard as i/n");

@@ -205,7 +205,7 @@ nlohmann::json ResultJson(const GradedProblem& graded,
       {"seconds", result.seconds},
       {"error", std::string(result.status.message())}};
   if (verdict) json["correct"] = verdict->correct;
-  json.update(ServerJson(stats));
+  json.update(WorkJson(stats));
   return json;
 }
 

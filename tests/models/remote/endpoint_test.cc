@@ -39,7 +39,7 @@ TEST(Endpoint, RefusesWhatIsNoUrl) {
        {"http://", "http:///v1", "http://:80", "http://a:0", "http://a:65536",
         "http://a:x", "http://a:80,", "http://a#", "http://[::1",
         "http://[::1]x", "http://a b", "http://a/\x01", "a,http://b",
-        "http://a:", ""}) {
+        "http://a:", "http://a#m,http://b#m", "http://a#m,https://b", ""}) {
     EXPECT_FALSE(ParseRemoteModel(text).ok()) << text;
   }
 }
