@@ -13,6 +13,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/json_text.h"
 #include "base/parse_json.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -481,6 +482,16 @@ std::string Finish(const Options& options, Counting counting,
 
 // A record that expects an answer in words, whose options are null or absent.
 std::string ReadWithoutOptions(SetRecord& record) {
+  // The answer in words is under "answer"; other columns name an option.
+  for (const GoldColumn& column : kGoldColumns) {
+    const Json* gold = FindColumn(record.fields, column.name);
+    if (Unknown(gold) || gold->is_structured()) continue;
+    const std::string text = GoldText(*gold);
+    if (std::string_view(column.name) == "answer") break;
+    if (!column.index && !IsOneLetter(text)) continue;
+    return absl::StrCat("there are no options, and \"", column.name, "\" is ",
+                        JsonText(*gold), ", which names one");
+  }
   const bool question = FindColumn(record.fields, "question") != nullptr;
   std::string wrong = question ? ReadPlain(record) : ReadCompetition(record);
   const bool shown = record.question.find("B)") != std::string::npos ||

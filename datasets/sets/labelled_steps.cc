@@ -306,12 +306,15 @@ absl::StatusOr<std::optional<LabelledSolution>> StepSetReader::Next() {
       if (report_.read > 0) break;
       return report_.NothingRead("solutions with labelled steps");
     }
-    absl::StatusOr<LabelledSolution> read = Interpret(**record, &report_.kind);
+    absl::StatusOr<LabelledSolution> read = Interpret(**record, &kind_);
     if (!read.ok()) {
       ESP_RETURN_IF_ERROR(Skip(read.status()));
       continue;
     }
     ++report_.read;
+    if (++kinds_[kind_] == 1) {
+      absl::StrAppend(&report_.kind, report_.kind.empty() ? "" : ", ", kind_);
+    }
     return *std::move(read);
   }
   return std::optional<LabelledSolution>();

@@ -26,6 +26,7 @@
 #define ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,6 +75,8 @@ class StepSetReader {
   absl::StatusOr<std::optional<LabelledSolution>> Next();
 
   const ReadReport& report() const { return report_; }
+  // How many solutions of each kind were read; a folder may hold several.
+  const std::map<std::string, int64_t>& kinds() const { return kinds_; }
 
  private:
   StepSetReader(std::unique_ptr<RecordReader> records, std::string name,
@@ -83,6 +86,8 @@ class StepSetReader {
   std::unique_ptr<RecordReader> records_;
   const StepSetOptions options_;
   ReadReport report_;
+  std::string kind_;  // of the solution before
+  std::map<std::string, int64_t> kinds_;
 };
 
 }  // namespace espalier

@@ -10,6 +10,7 @@
 #include "base/status_macros.h"
 #include "datasets/answers/grade.h"
 #include "datasets/sets/problem_stream.h"
+#include "datasets/sets/unjudged.h"
 #include "datasets/tasks/broken_golds.h"
 #include "datasets/tasks/generated_sets.h"
 #include "nlohmann/json.hpp"
@@ -52,35 +53,18 @@ GradedProblem ToProblem(SetRecord record, const std::string& set) {
   return out;
 }
 
-absl::StatusOr<std::string> UnjudgedNote(const std::string& set,
-                                         const std::string& gold, int64_t all,
-                                         int64_t left,
-                                         const std::string& first) {
-  if (left == all) return std::string();
-  const std::string where = gold.empty() ? "" : absl::StrCat(" under ", gold);
-  if (left == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(set, ": no record has a gold answer", where,
-                     ", so responses cannot be graded; name the column that "
-                     "has it (--columns question=NAME,answer=NAME)"));
-  }
-  return absl::StrCat(set, ": ", all - left, " of ", all,
-                      " records have no gold answer", where,
-                      " and are left out; the first is ", first);
-}
-
 absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
                                        ProblemSet& set) {
   const auto all = static_cast<int64_t>(set.problems.size());
-  std::string first;
+  Unjudged unjudged;
   std::erase_if(set.problems, [&](const GradedProblem& graded) {
     if (verifier.CanCheck(graded.reference)) return false;
-    if (first.empty()) first = graded.problem.id;
+    unjudged.Add(graded);
     return true;
   });
   const auto judged = static_cast<int64_t>(set.problems.size());
   ESP_ASSIGN_OR_RETURN(std::string note,
-                       UnjudgedNote(set.name, set.gold, all, judged, first));
+                       unjudged.Note(set.name, set.gold, all));
   ESP_ASSIGN_OR_RETURN(const std::vector<std::string> reasons,
                        WhyGoldsAreBroken(verifier, set.problems));
   std::vector<GradedProblem> kept;

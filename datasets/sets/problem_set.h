@@ -49,13 +49,6 @@ absl::StatusOr<ProblemSet> LoadSet(const std::string& spec,
 absl::StatusOr<std::string> KeepJudged(const Verifier& verifier,
                                        ProblemSet& set);
 
-// The note of KeepJudged if it kept `left` problems of `all`; `first` is the id
-// of the first one removed.
-absl::StatusOr<std::string> UnjudgedNote(const std::string& set,
-                                         const std::string& gold, int64_t all,
-                                         int64_t left,
-                                         const std::string& first);
-
 // Parses lines of a question file; `file` is used in error messages. Strict.
 absl::StatusOr<std::vector<GradedProblem>> ParseQuestionLines(
     std::string_view text, const std::string& file);

@@ -1,6 +1,8 @@
 #include "datasets/sets/row_kinds.h"
 
+#include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/ascii.h"
@@ -16,6 +18,8 @@ namespace espalier {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr size_t kMarkBytes = 4;  // of "N_07"
 
 std::string Trimmed(std::string_view text) {
   return std::string(absl::StripAsciiWhitespace(AbslView(text)));
@@ -78,7 +82,63 @@ std::string_view WrittenNumber(std::string_view number) {
   return number;
 }
 
+// The numbers that a masked question leaves out, in a text or in a list.
+std::vector<std::string> NumbersOf(const Json& fields) {
+  std::string text;
+  for (const char* column : {"Numbers", "num_list"}) {
+    if (text.empty()) text = ColumnText(fields, column);
+  }
+  std::vector<std::string> numbers =
+      absl::StrSplit(text, ' ', absl::SkipEmpty());
+  for (std::string& number : numbers) {
+    if (number.ends_with(",")) number.pop_back();
+  }
+  return numbers;
+}
+
+// The number of the mark "N_07" at the start of `text`; none otherwise.
+std::optional<size_t> MarkedNumber(std::string_view text) {
+  const auto digit = [&](size_t i) {
+    return i < text.size() && absl::ascii_isdigit(text[i]);
+  };
+  if (!text.starts_with("N_") || !digit(2) || !digit(3) ||
+      (text.size() > 4 && (absl::ascii_isalnum(text[4]) || text[4] == '_'))) {
+    return std::nullopt;
+  }
+  return static_cast<size_t>(10 * (text[2] - '0') + (text[3] - '0'));
+}
+
 }  // namespace
+
+std::string FillMarks(SetRecord& record) {
+  if (!absl::StrContains(record.question, "N_")) return "";
+  const std::vector<std::string> numbers = NumbersOf(record.fields);
+  const std::string masked = std::exchange(record.question, "");
+  for (size_t at = 0; at < masked.size();) {
+    const bool begins = at == 0 || (!absl::ascii_isalnum(masked[at - 1]) &&
+                                    masked[at - 1] != '_');
+    const auto which = begins
+                           ? MarkedNumber(std::string_view(masked).substr(at))
+                           : std::nullopt;
+    if (!which) {
+      record.question += masked[at++];
+      continue;
+    }
+    const std::string mark = masked.substr(at, kMarkBytes);
+    if (*which >= numbers.size()) {
+      record.question = masked;
+      return absl::StrCat(
+          "the question has ", mark, " in place of a number, and ",
+          numbers.empty()
+              ? std::string("no column \"Numbers\" or \"num_list\" gives it")
+              : absl::StrCat("\"Numbers\" or \"num_list\" holds only ",
+                             numbers.size(), ", the first for N_00"));
+    }
+    absl::StrAppend(&record.question, AbslView(WrittenNumber(numbers[*which])));
+    at += kMarkBytes;
+  }
+  return "";
+}
 
 std::string ReadVerl(SetRecord& record) {
   std::string wrong;
@@ -127,8 +187,7 @@ std::string ReadMawps(SetRecord& record) {
 
 std::string ReadMaskedNumbers(SetRecord& record) {
   const std::string masked = ColumnText(record.fields, "Question");
-  const std::vector<std::string> numbers = absl::StrSplit(
-      ColumnText(record.fields, "Numbers"), ' ', absl::SkipEmpty());
+  const std::vector<std::string> numbers = NumbersOf(record.fields);
   constexpr std::string_view kMark = "number";
   std::string_view rest = masked;
   while (!rest.empty()) {
@@ -149,10 +208,6 @@ std::string ReadMaskedNumbers(SetRecord& record) {
     }
     absl::StrAppend(&record.question, AbslView(WrittenNumber(numbers[which])));
     rest.remove_prefix(digits);
-  }
-  if (absl::StrContains(record.question, "N_0")) {
-    return "\"Question\" has marks N_00, N_01, ... in place of its numbers; "
-           "expected number0, number1, ...";
   }
   record.answer = ColumnText(record.fields, "Answer");
   record.solution = ColumnText(record.fields, "Equation");

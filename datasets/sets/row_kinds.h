@@ -31,6 +31,11 @@ std::string ReadMawps(SetRecord& record);
 // "Numbers". MAWPS, ASDiv and SVAMP in SVAMP's repository.
 std::string ReadMaskedNumbers(SetRecord& record);
 
+// Puts the numbers of a question in place of its marks N_00, N_01, ..., which
+// count "Numbers" or "num_list" from 0 (copies of MAWPS). Returns an error if a
+// number is missing.
+std::string FillMarks(SetRecord& record);
+
 // MultiArith at Hugging Face: "question", "final_ans".
 std::string ReadMultiArith(SetRecord& record);
 

@@ -288,6 +288,7 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
   if (problem.empty() && Blank(out.question)) {
     problem = "the question is empty or not text";
   }
+  if (problem.empty() && kind.task == "qa") problem = FillMarks(out);
   if (problem.empty() && kind.task == "qa") problem = AddContext(out);
   if (!problem.empty()) {
     const absl::Status wrong = error(problem);

@@ -221,6 +221,27 @@ class SetsTest(unittest.TestCase):
         self.refused(run("steps", "--set", self.numbered(2), "--out", out),
                      "--out", "labelled steps")
 
+    def test_a_folder_of_several_kinds_names_each(self):
+        folder = os.path.join(self.folder, "labelled")
+        os.makedirs(folder)
+        bench = {"problem": "P", "steps": ["a", "b"], "label": 1}
+        shepherd = {"input": "Q? Step 1: h \u043a\u0438",
+                    "label": "Q? Step 1: h +"}
+        for name, rows in (("a.jsonl", [bench, bench]),
+                           ("b.jsonl", [shepherd])):
+            with open(os.path.join(folder, name), "w",
+                      encoding="utf-8") as handle:
+                handle.writelines(json.dumps(row) + "\n" for row in rows)
+        report = os.path.join(self.folder, "report.json")
+        result = run("steps", "--set", folder, "--json", report)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("3 solutions of kinds math-shepherd (1) and "
+                      "processbench (2)\n", result.stdout)
+        with open(report, encoding="utf-8") as handle:
+            row = json.load(handle)
+        self.assertEqual(row["kinds"], {"math-shepherd": 1, "processbench": 2})
+        self.assertEqual(row["kind"], "math-shepherd, processbench")
+
     def test_generated_sets_are_listed_and_print(self):
         for name in ("game24:hard", "sudoku:9-middle", "proof:middle",
                      "python:easy"):

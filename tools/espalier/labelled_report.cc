@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "base/json_text.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
@@ -57,6 +58,28 @@ absl::StatusOr<std::string> LineOf(const LabelledSolution& solution,
          "\n";
 }
 
+std::string Names(const std::map<std::string, int64_t>& kinds) {
+  return absl::StrJoin(kinds, ", ", [](std::string* out, const auto& kind) {
+    absl::StrAppend(out, kind.first);
+  });
+}
+
+// "kind prm800k" or "kinds prm800k (3) and processbench (2)".
+std::string KindsText(const std::map<std::string, int64_t>& kinds) {
+  if (kinds.size() < 2) return absl::StrCat("kind ", Names(kinds));
+  std::string text = "kinds ";
+  size_t i = 0;
+  for (const auto& [name, count] : kinds) {
+    absl::StrAppend(&text,
+                    i == 0                  ? ""
+                    : i + 1 == kinds.size() ? " and "
+                                            : ", ",
+                    name, " (", count, ")");
+    ++i;
+  }
+  return text;
+}
+
 }  // namespace
 
 absl::StatusOr<LabelledReport> ReadLabelled(StepSetReader& reader,
@@ -73,17 +96,17 @@ absl::StatusOr<LabelledReport> ReadLabelled(StepSetReader& reader,
     lines->append(line);
   }
   report.file = reader.report().file;
-  report.kind = reader.report().kind;
+  report.kinds = reader.kinds();
   return report;
 }
 
 std::string LabelledText(const LabelledReport& report) {
   std::string text = absl::StrFormat(
-      "%s: %d solutions of kind %s\n"
+      "%s: %d solutions of %s\n"
       "  steps: %d right, %d neutral, %d wrong, %d without a label\n"
       "  solutions with a wrong step: %d",
-      report.file, report.solutions, report.kind, report.right, report.neutral,
-      report.wrong, report.unknown, report.with_error);
+      report.file, report.solutions, KindsText(report.kinds), report.right,
+      report.neutral, report.wrong, report.unknown, report.with_error);
   if (report.with_error > 0) {
     absl::StrAppendFormat(&text, ", the first is step %.1f on average",
                           static_cast<double>(report.first_errors) /
@@ -97,7 +120,8 @@ std::string LabelledText(const LabelledReport& report) {
 
 nlohmann::json LabelledJson(const LabelledReport& report) {
   return {{"file", report.file},
-          {"kind", report.kind},
+          {"kind", Names(report.kinds)},
+          {"kinds", report.kinds},
           {"solutions", report.solutions},
           {"right", report.right},
           {"neutral", report.neutral},

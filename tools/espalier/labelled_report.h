@@ -11,6 +11,7 @@
 #define ESPALIER_TOOLS_ESPALIER_LABELLED_REPORT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -22,7 +23,7 @@ namespace espalier {
 
 struct LabelledReport {
   std::string file;
-  std::string kind;
+  std::map<std::string, int64_t> kinds;  // solutions of each
   int64_t solutions = 0;
   int64_t right = 0, neutral = 0, wrong = 0, unknown = 0;  // counts of steps
   int64_t with_error = 0;    // solutions with a wrong step

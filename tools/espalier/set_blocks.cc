@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "datasets/sets/problem_set.h"
+#include "datasets/sets/unjudged.h"
 #include "datasets/tasks/broken_golds.h"
 #include "tools/espalier/printable.h"
 
@@ -76,7 +77,7 @@ absl::StatusOr<SetBlocks> SetBlocks::Open(SetFlags& flags) {
 
 absl::Status SetBlocks::KeepJudged(const Verifier& verifier) {
   verifier_ = &verifier;
-  std::string first;        // id of the first problem without a gold
+  Unjudged unjudged;
   std::string broken, why;  // id of the first with a broken one, and how
   int64_t all = 0, judged = 0;
   std::vector<GradedProblem> block;  // with golds, not yet counted
@@ -103,8 +104,8 @@ absl::Status SetBlocks::KeepJudged(const Verifier& verifier) {
     ++all;
     if (verifier.CanCheck(graded.reference)) {
       block.push_back(graded);
-    } else if (first.empty()) {
-      first = graded.problem.id;
+    } else {
+      unjudged.Add(graded);
     }
     return block.size() < kBlock ? absl::OkStatus() : count();
   };
@@ -129,8 +130,7 @@ absl::Status SetBlocks::KeepJudged(const Verifier& verifier) {
     gold = stream->gold();
     notes = stream->Notes();
   }
-  ESP_ASSIGN_OR_RETURN(notes.emplace_back(),
-                       UnjudgedNote(name_, gold, all, judged, first));
+  ESP_ASSIGN_OR_RETURN(notes.emplace_back(), unjudged.Note(name_, gold, all));
   ESP_ASSIGN_OR_RETURN(
       notes.emplace_back(),
       BrokenGoldsNote(name_, judged, judged - count_, broken, why));

@@ -145,8 +145,24 @@ std::vector<BadFile> BadFiles() {
        "Question,Numbers,Answer\nnumber0 ?,1.0,1\nnumber1 ?,1.0,1\n",
        "numbers1.csv:3", "has number1, and \"Numbers\" holds 1", 1, 1},
       {"marks for numbers", "numbers2.csv",
-       "Question,Numbers,Answer\nnumber0 ?,1.0,1\nN_00 ?,1.0,1\n",
-       "numbers2.csv:3", "has marks N_00", 1, 1},
+       "Question,Numbers,Answer\nN_00 ?,1.0,1\nN_00 N_01 ?,1.0,1\n",
+       "numbers2.csv:3", "the question has N_01 in place of a number", 1, 1},
+      {"marks without numbers", "numbers3.csv",
+       "question,answer\n1 ?,1\nN_00 ?,1\n", "numbers3.csv:3",
+       "no column \"Numbers\" or \"num_list\" gives it", 1, 1},
+      {"options left out", "aqua1.jsonl",
+       R"({"question": "Q", "options": ["A)1", "B)2"], "correct": "B"})"
+       "\n"
+       R"({"question": "Q", "options": [], "correct": "B"})"
+       "\n",
+       "aqua1.jsonl:2", "there are no options, and \"correct\" is \"B\"", 1, 1},
+      {"options that are null", "aqua2.jsonl",
+       R"({"question": "Q", "options": ["A)1", "B)2"], "answer_index": 1})"
+       "\n"
+       R"({"question": "Q", "options": null, "answer_index": 1})"
+       "\n",
+       "aqua2.jsonl:2", "there are no options, and \"answer_index\" is 1", 1,
+       1},
       {"nothing", "empty.jsonl", "", "empty.jsonl", "no problems in it", 0, 0},
       {"blank lines", "blank.jsonl", "\n \r\n\n", "blank.jsonl",
        "no problems in it", 0, 0},

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "absl/strings/str_cat.h"
 #include "datasets/answers/grade.h"
 #include "datasets/tasks/task_registry.h"
 #include "tests/base/one_thread.h"
@@ -134,6 +135,26 @@ TEST(ProblemSetTest, ProblemsWithoutGoldAreLeftOutWhereVerdictsAreAsked) {
     EXPECT_NE(status.message().find(where), absl::string_view::npos) << status;
     EXPECT_NE(status.message().find("--columns"), absl::string_view::npos);
   }
+  // What stands for no gold is told.
+  const auto gold = [](const std::string& text) {
+    return absl::StrCat("{\"problem\": \"P\", \"answer\": \"", text, "\"}\n");
+  };
+  ProblemSet spelled =
+      load("spelled.jsonl", gold("TBD") + gold("N/A") + none + gold("N/A"));
+  const absl::Status nothing = KeepJudged(qa, spelled).status();
+  EXPECT_NE(nothing.message().find("under \"answer\" (\"N/A\" in 2, nothing in "
+                                   "1, \"TBD\" in 1), so"),
+            absl::string_view::npos)
+      << nothing;
+  ProblemSet kinds =
+      load("kinds.jsonl", gold("-") + gold("?") + gold("--") + gold("null") +
+                              gold("n/a") + gold("7"));
+  EXPECT_NE(
+      KeepJudged(qa, kinds)->find(
+          "5 of 6 records have no gold answer under \"answer\" (\"-\" in 1, "
+          "\"--\" in 1, \"?\" in 1, \"n/a\" in 1, ...) and are left out"),
+      std::string::npos);
+  EXPECT_EQ(kinds.problems.size(), 1u);
   // Tasks that need no gold answer are judged without one.
   ProblemSet countdown = LoadSet("countdown:3", {.limit = 3}).value();
   EXPECT_EQ(KeepJudged(*FindVerifier("countdown").value(), countdown).value(),

@@ -140,6 +140,13 @@ const Format kFormats[] = {
      "\"Each of number0 bags , of number1 lb , a number ?\",56.0 0.25,"
      "* number0 number1,14.0,\"[1, 2]\",B,Q\n",
      "numbers", "qa", "", "Each of 56 bags , of 0.25 lb , a number ?", "14"},
+    {"MAWPS with marks for numbers", "fold1.csv",
+     "Question,Numbers,Equation,Answer\n"
+     "N_00 figs in N_01 bags of N_00 ?,56.0 0.25,N_00 * N_01,14.0\n",
+     "numbers", "qa", "", "56 figs in 0.25 bags of 56 ?", "14"},
+    {"MAWPS with marks and a list", "fold2.json",
+     R"j([{"original_text": "N_00 by N_01 or MEAN_00 ?", "num_list": [12, 4.5], "equation": "x=N_00/N_01", "ans": 3}])j",
+     "mawps", "qa", "", "12 by 4.5 or MEAN_00 ?", "3"},
     {"MultiArith at Hugging Face", "test.json",
      R"j([{"question": " 4 and 9? ", "final_ans": "13"}])j", "multiarith", "qa",
      "", "4 and 9?", "13"},
