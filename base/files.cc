@@ -15,6 +15,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/interrupt.h"
+#include "base/link_target.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/text.h"
@@ -214,12 +215,9 @@ absl::Status WriteFileInPieces(const std::string& path,
   if (replaces && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
     return WriteInPlace(path, write);
   }
+  ESP_ASSIGN_OR_RETURN(const std::string linked, LinkTarget(path));
+  const std::filesystem::path target = linked;
   std::error_code error;
-  std::filesystem::path target = path;
-  if (std::filesystem::is_symlink(target, error)) {
-    target = std::filesystem::weakly_canonical(target, error);
-    if (error) return FileError("follow the link", path, error.value());
-  }
   if (std::filesystem::is_directory(target, error)) {
     return FileError("write", path, EISDIR);
   }
@@ -227,7 +225,7 @@ absl::Status WriteFileInPieces(const std::string& path,
       target.has_parent_path() ? target.parent_path().string() : ".";
   std::string beside;
   Descriptor file(CreateBeside(target.string(), &beside));
-  if (file.fd() < 0) return FileError("create a file beside", path, errno);
+  if (file.fd() < 0) return FileError("create a file beside", linked, errno);
 
   const auto fail = [&](std::string_view doing) {
     const int reason = errno;

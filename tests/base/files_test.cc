@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "base/link_target.h"
 #include "base/write_pieces.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -126,6 +127,29 @@ TEST_F(FilesTest, LinkKeepsPointing) {
   ASSERT_TRUE(WriteFileAtomic(Path("link"), "new").ok());
   EXPECT_TRUE(fs::is_symlink(Path("link")));
   EXPECT_EQ(Slurp(Path("target")), "new");
+}
+
+TEST_F(FilesTest, WhatALinkLeadsToIsCreated) {
+  fs::create_directory(Path("folder"));
+  fs::create_symlink("folder/next", Path("link"));
+  fs::create_symlink("target", Path("folder/next"));
+  ASSERT_TRUE(WriteFileAtomic(Path("link"), "new").ok());
+  EXPECT_TRUE(fs::is_symlink(Path("link")));
+  EXPECT_TRUE(fs::is_symlink(Path("folder/next")));
+  EXPECT_EQ(Slurp(Path("folder/target")), "new");
+  EXPECT_EQ(LinkTarget(Path("link")).value(), Path("folder/target"));
+
+  fs::create_symlink("nowhere/target", Path("lost"));
+  const absl::Status lost = WriteFileAtomic(Path("lost"), "x");
+  EXPECT_EQ(lost.code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(lost.message()), HasSubstr(Path("nowhere/target")));
+  EXPECT_TRUE(fs::is_symlink(Path("lost")));
+
+  fs::create_symlink("circle", Path("circle"));
+  const absl::Status circle = WriteFileAtomic(Path("circle"), "x");
+  EXPECT_FALSE(circle.ok());
+  EXPECT_THAT(std::string(circle.message()), HasSubstr(Path("circle")));
+  EXPECT_TRUE(fs::is_symlink(Path("circle")));
 }
 
 TEST_F(FilesTest, FailedWriteLeavesTheOldFileAndNoScraps) {

@@ -125,6 +125,33 @@ class OutputTest(ProgramTest):
         with open(questions, encoding="utf-8") as handle:
             self.assertIn("shells", handle.read())
 
+    def test_output_goes_where_a_link_leads(self):
+        os.makedirs(self.path("there"))
+        target = self.path(os.path.join("there", "out.json"))
+        link = self.path("link.json")
+        os.symlink(os.path.join("there", "out.json"), link)
+        problems = ("problems", "--set", "stories:easy", "--limit", "1")
+        # What it leads to need not exist; if it does, it is kept.
+        self.assertEqual(run(*problems, "--json", link).returncode, 0)
+        self.assertEqual(run(*EVAL, "--json", link, "--force").returncode, 0)
+        self.assertTrue(os.path.islink(link))
+        self.assertFalse(os.path.islink(target))
+        with open(target, encoding="utf-8") as handle:
+            self.assertIn("results", json.load(handle))
+        self.refused(run(*EVAL, "--json", link), "already exists")
+        os.remove(target)
+        self.assertEqual(run(*EVAL, "--json", link).returncode, 0)
+        self.assertTrue(os.path.islink(link))
+        os.remove(target)
+        self.refused(run("export", self.made_database(), "--kind", "sft",
+                         "--out", link, "--json", target),
+                     "is also the file of", "name another")
+        self.assertFalse(os.path.exists(target))
+        lost = self.path("lost.json")
+        os.symlink("nowhere/out.json", lost)
+        self.refused(run(*EVAL, "--json", lost), "lost.json links to ",
+                     "nowhere/out.json", "expected an existing folder")
+
     def made_database(self):
         db = self.path("run.db")
         made = run("generate", "--set", "stories:easy", "--limit", "2",

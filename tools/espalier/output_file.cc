@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "base/files.h"
 #include "base/json_text.h"
+#include "base/link_target.h"
 #include "base/long_json.h"
 #include "base/status_macros.h"
 #include "base/write_pieces.h"
@@ -41,8 +42,12 @@ bool SameFile(const std::string& a, const std::string& b) {
     return false;
   }
   if (fs::equivalent(a, b, error)) return true;
-  const fs::path one = fs::weakly_canonical(fs::absolute(a, error), error);
-  return !error && one == fs::weakly_canonical(fs::absolute(b, error), error);
+  const auto end = [&](const std::string& path) {
+    const fs::path target = LinkTarget(path).value_or(path);
+    return fs::weakly_canonical(fs::absolute(target, error), error);
+  };
+  const fs::path one = end(a);
+  return !error && one == end(b);
 }
 
 // True for SQLite's files next to the database `in`, also through a link.
@@ -175,11 +180,13 @@ absl::Status CheckOutputFile(const std::string& path, bool force) {
     if (::access(path.c_str(), W_OK) == 0) return absl::OkStatus();
     return FileError("write", path, errno);
   }
-  fs::path folder = fs::path(path).parent_path();
+  ESP_ASSIGN_OR_RETURN(const std::string target, LinkTarget(path));
+  fs::path folder = fs::path(target).parent_path();
   if (folder.empty()) folder = ".";
   if (!fs::is_directory(folder, error)) {
     return absl::NotFoundError(
-        absl::StrCat(path, ": expected an existing folder, found no ",
+        absl::StrCat(path, target == path ? "" : " links to " + target,
+                     ": expected an existing folder, found no ",
                      folder.string(), "; create it or name another file"));
   }
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
