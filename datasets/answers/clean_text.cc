@@ -152,13 +152,61 @@ std::string_view TrimBlanks(std::string_view text) {
   return text;
 }
 
+namespace {
+
+// The length of a colon at the begin of `text`, with the markup that keeps
+// LaTeX from spacing it as a relation: "{:}", "\\!:\\!"; 0 if there is none.
+size_t SpacedColon(std::string_view text) {
+  for (const std::string_view colon :
+       {"{:}", "\\!:\\!", "\\,:\\,", "\\mathrel{:}", "\\mathbin{:}",
+        "\\mathpunct{:}", "\\colon"}) {
+    if (!text.starts_with(colon)) continue;
+    const size_t end = text.find_first_not_of(' ', colon.size());
+    return end != kNowhere && Digit(text[end]) ? end : 0;
+  }
+  return 0;
+}
+
+// The place of the sign that opens the formula of a time whose other half is
+// words: "at $4:30" in front of "$ PM"; npos if there is none.
+size_t OpensClock(std::string_view front, std::string_view behind) {
+  constexpr size_t kShortest = 4, kLongest = 5;
+  const size_t open = front.rfind('$');
+  if (open == kNowhere || !behind.starts_with("$ ")) return kNowhere;
+  const std::string_view time = front.substr(open + 1);
+  if (time.size() < kShortest || time.size() > kLongest ||
+      time[time.size() - 3] != ':' ||
+      time.find_first_not_of("0123456789:") != kNowhere) {
+    return kNowhere;
+  }
+  const std::string half = Lower(behind.substr(2, 2));
+  const bool says =
+      half == "am" || half == "pm" || half == "a." || half == "p.";
+  return says ? open : kNowhere;
+}
+
+}  // namespace
+
 std::string WithPlainSigns(std::string_view text) {
   constexpr std::pair<std::string_view, char> kSigns[] = {
       {"\u2212", '-'}, {"\u2018", '\''}, {"\u2019", '\''}, {"\u02bc", '\''}};
   std::string out;
   out.reserve(text.size());
   for (size_t at = 0; at < text.size();) {
-    // All of the signs are of more than one byte.
+    const bool digit = !out.empty() && Digit(out.back());
+    if (const size_t colon = digit ? SpacedColon(text.substr(at)) : 0) {
+      out += ':';
+      at += colon;
+      continue;
+    }
+    const size_t clock =
+        digit && text[at] == '$' ? OpensClock(out, text.substr(at)) : kNowhere;
+    if (clock != kNowhere) {
+      out.erase(clock, 1);
+      ++at;
+      continue;
+    }
+    // All other signs are of more than one byte.
     if (static_cast<uint8_t>(text[at]) < 0x80) {
       out += text[at++];
       continue;

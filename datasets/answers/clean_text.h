@@ -28,7 +28,8 @@ size_t LineSkip(std::string_view text);
 // Without blanks at both ends.
 std::string_view TrimBlanks(std::string_view text);
 
-// Replaces the mathematical minus sign and typographic apostrophes by ASCII.
+// Replaces the mathematical minus sign, typographic apostrophes and the colons
+// of "4{:}30" and "4\\!:\\!30" by ASCII; "$4:30$ PM" is "4:30 PM".
 // Apply before searching a response: phrases are found in a lower-case copy
 // whose offsets must match the text.
 std::string WithPlainSigns(std::string_view text);

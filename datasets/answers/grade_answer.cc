@@ -7,14 +7,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "datasets/answers/answer.h"
+#include "datasets/answers/bare_words.h"
 #include "datasets/answers/base_beside.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/choice.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/extract_answer.h"
+#include "datasets/answers/opposites.h"
 #include "datasets/answers/parser.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/readings.h"
+#include "datasets/answers/related.h"
 #include "datasets/answers/sentence.h"
 #include "datasets/answers/stance.h"
 #include "datasets/answers/unicode_math.h"
@@ -187,6 +190,21 @@ bool EndsInOtherTime(std::string_view raw) {
   }
   if (before == kNowhere || before == 0) return false;
   std::string_view between = raw.substr(before + 3, last - before - 3);
+  // "It closes at 7:30. It opens at 6:00."
+  const auto minutes = [raw](size_t colon) {
+    const size_t tens =
+        colon > 1 && Digit(raw[colon - 2]) ? colon - 2 : colon - 1;
+    return 60 * std::atoi(std::string(raw.substr(tens, colon - tens)).c_str()) +
+           std::atoi(std::string(raw.substr(colon + 1, 2)).c_str());
+  };
+  if (const size_t stop = between.rfind(". ");
+      stop != kNowhere && minutes(last) < minutes(before)) {
+    const std::string words = PlainLower(between.substr(stop + 2));
+    if (Mentions(words, Reading::kBegins) &&
+        !Mentions(words, Reading::kTherefore)) {
+      return true;
+    }
+  }
   // "After 90 minutes, it is 7:30." concludes.
   between.remove_prefix(between.find_last_of(",.;\n") + 1);
   const size_t hour = between.find_last_not_of("0123456789");
@@ -233,6 +251,23 @@ bool SameHour(const Readings& gold, const Readings& answer) {
   const int shown = hour % 12 == 0 ? 12 : hour % 12;
   return std::to_string(shown) + half.substr(half.find(':')) ==
          open.substr(0, open.size() - kClock.size());
+}
+
+// "\\approx 7" for gold "7": a number below 100 that is rounded to an integer
+// may be off by more than half a percent.
+bool RoundedAway(std::string_view gold, std::string_view answer) {
+  const std::vector<std::string> number = BareWords(gold);
+  if (number.size() != 1 || number[0].size() > 2 || !HasDigits(number[0])) {
+    return false;
+  }
+  if (answer.size() > kLongestMath) return false;
+  std::vector<std::string> said = BareWords(AsciiMath(answer));
+  std::erase_if(
+      said, [](const std::string& word) { return word == "(" || word == ")"; });
+  if (said.size() != 2) return false;
+  const bool front = said[1] == number[0];
+  return (front || said[0] == number[0]) &&
+         IsPhrase(said[front ? 0 : 1], Reading::kRoundedTo);
 }
 
 // Whether it has a unit that letters can be compared with.
@@ -472,6 +507,50 @@ GradeVerdict CompareRead(Grader& grader, const Readings& a, const Readings& b) {
   return grader.Compare(a, b);
 }
 
+// With "Monday, the day after Sunday" read as "Monday", and "All but B are
+// wrong, so B" as "B": the verdict if that is equal; of gold, undecided.
+std::optional<GradeVerdict> CompareNamed(Grader& grader, std::string_view gold,
+                                         std::string_view answer,
+                                         const Readings& a, const Readings& b) {
+  for (const std::string_view part :
+       {WithoutApposition(answer), ConclusionAbout(a.text, answer)}) {
+    if (part.empty() || gold.find(',') != kNowhere) continue;
+    const Readings named = grader.Read(part);
+    GradeVerdict said = CompareRead(grader, a, named);
+    if (said.equal && !named.unsure && named.doubt.empty()) return said;
+  }
+  for (const std::string_view part :
+       {WithoutApposition(gold), ConclusionAbout(b.text, gold)}) {
+    if (part.empty() || answer.find(',') != kNowhere) continue;
+    const GradeVerdict said = CompareRead(grader, grader.Read(part), b);
+    if (said.equal) return Undecided("read in one way, " + said.reason);
+  }
+  return std::nullopt;
+}
+
+// What two answers that compare as equal say besides, so that they may differ.
+std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
+                                         std::string_view answer,
+                                         const Readings& a, const Readings& b,
+                                         const std::string& reason) {
+  if (const auto words = OppositeWords(gold, answer)) {
+    return Different(absl::StrCat("gold says \"", words->first,
+                                  "\", the answer \"", words->second,
+                                  "\"; without that, ", reason));
+  }
+  std::string why = OnlyRelated(a.text, answer);
+  if (why.empty()) why = OnlyRelated(b.text, gold);
+  if (!why.empty()) {
+    why = absl::StrCat("\"", why, "\" may make another answer of it");
+  } else if (RoundedAway(a.text, b.text)) {
+    why = "the answer is rounded, gold is not";
+  } else {
+    why = OrderInDoubt(a.text, b.text);
+  }
+  if (why.empty()) return std::nullopt;
+  return Undecided(absl::StrCat(why, "; without that, ", reason));
+}
+
 }  // namespace
 
 GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
@@ -493,6 +572,11 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   } else if (const auto gold_with = grader.WithUnitBeside(a, gold, b)) {
     verdict = CompareRead(grader, *gold_with, b);
   }
+  if (!verdict.equal && policy.extract) {
+    if (auto named = CompareNamed(grader, gold, answer, a, b)) {
+      verdict = *std::move(named);
+    }
+  }
   if (verdict.undecided) {
     // "40_9" and "in base 9, it is \\boxed{40}"
     if (const auto with = grader.WithBaseBeside(b, answer, a)) {
@@ -507,15 +591,15 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
                                   " is not stated for certain; read as if, ",
                                   verdict.reason));
   }
-  if (verdict.equal && a.text.find(':') != kNowhere &&
-      b.text.find(':') != kNowhere && EndsInOtherTime(answer)) {
+  const bool said = answer.find(TrimBlanks(a.text)) != kNowhere;
+  if ((verdict.equal || said) && a.text.find(':') != kNowhere &&
+      answer.find(':') != kNowhere && EndsInOtherTime(answer)) {
     return Undecided("another time may be the answer; without that, " +
                      verdict.reason);
   }
   if (verdict.equal) {
-    const std::string why = OrderInDoubt(a.text, b.text);
-    if (!why.empty()) {
-      return Undecided(absl::StrCat(why, "; without that, ", verdict.reason));
+    if (auto other = OtherMeaning(gold, answer, a, b, verdict.reason)) {
+      return *std::move(other);
     }
   }
   // Words that gold has as well change nothing.

@@ -522,4 +522,20 @@ std::string WithDigits(std::string_view text) {
   return out;
 }
 
+std::string WithFirstInDigits(std::string_view text) {
+  constexpr size_t kShort = 60;
+  constexpr std::string_view kOr = ", or ";
+  const size_t at = text.find(kOr);
+  if (text.size() > kShort || at == std::string_view::npos ||
+      HasDigits(text.substr(0, at)) || !HasDigits(text.substr(at))) {
+    return {};
+  }
+  const std::string words = FoldWords(text.substr(0, at));
+  std::string number = NumberInWords(words);
+  // "a quarter", without its article
+  if (number.empty()) number = NumberInWords("one " + words);
+  if (number.empty()) return {};
+  return number + std::string(text.substr(at));
+}
+
 }  // namespace espalier

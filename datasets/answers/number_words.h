@@ -34,6 +34,9 @@ std::string WithDigits(std::string_view text);
 // numbers behind it.
 std::string WithPartInDigits(std::string_view text);
 
+// "One half, or 50%" as "1/2, or 50%"; empty if the text is nothing like it.
+std::string WithFirstInDigits(std::string_view text);
+
 // A formula in words, "4 times the square root of 2" without its articles, as
 // "4\\cdot \\sqrt{2}"; empty if it is none. And "x is 2 and y is -1" as "x=2,
 // y=-1".

@@ -236,6 +236,17 @@ std::string DoubtInFront(const Around& of) {
       return std::string(lead.substr(lead.size() - verb));
     }
   }
+  // "Confidence: 12", of the response itself.
+  std::string_view label = WithoutMarksBefore(lead);
+  while (label.ends_with(":") || label.ends_with("=")) {
+    label = WithoutMarks(label.substr(0, label.size() - 1));
+  }
+  if (IsPhrase(label, Reading::kOwnLabel)) return std::string(label);
+  // "I have solved it | 12 times"; not "I have solved it: 12"
+  if (HasLetters(of.tail) &&
+      EndsIn(TrimBlanks(of.clause), Reading::kOwnPast) > 0) {
+    return std::string(lead);
+  }
   for (const Reading reading : {Reading::kMisleads, Reading::kOtherTry}) {
     const std::string_view phrase = Mentioned(of.clause, reading);
     if (!phrase.empty()) return std::string(phrase);
@@ -540,6 +551,14 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
     }
   }
   return DoubtLater(of);
+}
+
+bool Asks(std::string_view text) {
+  constexpr size_t kShort = 40;
+  text = WithoutMarks(text);
+  while (text.ends_with("}"))
+    text = WithoutMarks(text.substr(0, text.size() - 1));
+  return text.size() < kShort && text.ends_with("?");
 }
 
 }  // namespace espalier

@@ -27,6 +27,9 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
                        std::string_view answer = {},
                        std::string_view number = {});
 
+// Whether it is a short answer that asks: "C?", "\\text{(C)?}".
+bool Asks(std::string_view text);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_ANSWERS_OUTRIGHT_H_

@@ -218,7 +218,20 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "totalLabel",
                                               "spoils",
                                               "otherScale",
-                                              "otherNumeral"};
+                                              "otherNumeral",
+                                              "everyOne",
+                                              "others",
+                                              "except",
+                                              "relatesTo",
+                                              "nameOf",
+                                              "owner",
+                                              "nameKind",
+                                              "opposite",
+                                              "itIs",
+                                              "roundedTo",
+                                              "begins",
+                                              "ownPast",
+                                              "ownLabel"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

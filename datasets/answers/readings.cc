@@ -432,6 +432,10 @@ Readings Reader::ReadWhole(std::string_view raw) {
   if (std::string part = WithPartInDigits(out.text); !part.empty()) {
     out.text = std::move(part);
   }
+  if (std::string first = WithFirstInDigits(out.text); !first.empty()) {
+    out.text = std::move(first);
+  }
+  out.unsure |= Asks(out.text);
   std::string content;
   out.choice = ReadChoice(out.text, &content);
   out.choice_only = out.choice != 0 && content.empty();

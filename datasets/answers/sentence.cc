@@ -66,8 +66,46 @@ bool OrAnother(std::string_view behind) {
          choice_behind("/") || choice_behind(", ");
 }
 
+// "actually no", "or, rather, it is no": without words of a correction in
+// front.
+std::string_view WithoutCorrection(std::string_view clause) {
+  constexpr std::string_view kOr = "or ";
+  bool corrects = false;
+  while (true) {
+    const size_t blank = clause.find_first_not_of(" ,");
+    clause.remove_prefix(std::min(blank, clause.size()));
+    // "no" is the verdict.
+    size_t word = BeginsIn(clause, Reading::kCorrects);
+    if (word <= 2) word = clause.starts_with(kOr) ? kOr.size() : 0;
+    if (word == 0 && corrects) word = BeginsIn(clause, Reading::kItIs);
+    if (word == 0) return clause;
+    corrects = true;
+    clause.remove_prefix(word);
+  }
+}
+
+// "Yes. Actually no.": whether a part of a text behind a stop is another
+// verdict and nothing else.
+bool TurnsToOther(std::string_view lower, std::string_view verdict) {
+  constexpr size_t kLongestTurn = 200;
+  if (lower.size() > kLongestTurn) return false;
+  constexpr std::string_view kStops = ".!,;:\n";
+  for (size_t at = lower.find_first_of(kStops); at != kNowhere;
+       at = lower.find_first_of(kStops, at + 1)) {
+    std::string_view clause = WithoutCorrection(lower.substr(at + 1));
+    clause = TrimBlanks(clause.substr(0, clause.find_first_of(kStops)));
+    const bool alike =
+        IsPhrase(clause, Reading::kYesNo) == IsPhrase(verdict, Reading::kYesNo);
+    if (clause != verdict && alike && IsPhrase(clause, Reading::kVerdict)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // "Yes. No.": whether a sentence of the text begins with another verdict.
 bool OtherVerdict(std::string_view lower, std::string_view verdict) {
+  if (TurnsToOther(lower, verdict)) return true;
   for (const std::string_view word : Phrases(Reading::kVerdict)) {
     if (word == verdict) continue;
     for (const std::string_view stop : {". ", "! ", ", ", "\n"}) {

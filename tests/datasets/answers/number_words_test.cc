@@ -65,5 +65,15 @@ TEST(NumberWords, Ranges) {
   EXPECT_EQ(RangeInWords("x is less than y and z"), "");
 }
 
+TEST(WithFirstInDigits, RestatedNumbers) {
+  EXPECT_EQ(WithFirstInDigits("One half, or 50\\%"), "1/2, or 50\\%");
+  EXPECT_EQ(WithFirstInDigits("Twelve, or 12"), "12, or 12");
+  EXPECT_EQ(WithFirstInDigits("A quarter, or 25%"), "1/4, or 25%");
+  for (const char* text :
+       {"1/2, or 50%", "One half", "Red, or 50%", "One half, or more", ""}) {
+    EXPECT_EQ(WithFirstInDigits(text), "") << text;
+  }
+}
+
 }  // namespace
 }  // namespace espalier

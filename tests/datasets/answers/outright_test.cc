@@ -63,5 +63,43 @@ TEST(DoubtAbout, TakenBack) {
   EXPECT_EQ(Doubt("The answer is 24. But that is too large.", "24"), "but");
 }
 
+TEST(DoubtAbout, TheResponseItself) {
+  for (const char* text :
+       {"Total tokens: 24", "Confidence: 24", "**Confidence score:** 24%",
+        "Tokens used = 24", "Word count: 24", "Response length: 24 words",
+        "I have solved it 24 times before but not this one.",
+        "I solved 24 of these before."}) {
+    EXPECT_NE(Doubt(text, "24"), "") << text;
+  }
+  for (const char* text :
+       {"Total: 24", "Total apples: 24", "Tokens sold at the fair: 24",
+        "I have solved it: 24", "She solved 24 problems before lunch.",
+        "The total number of tokens is 24."}) {
+    EXPECT_EQ(Doubt(text, "24"), "") << text;
+  }
+}
+
+TEST(DoubtAbout, NotKnownYet) {
+  for (const char* text :
+       {"24 remain unknown", "24 of them remain undetermined",
+        "24 remain to be checked", "24 remains unclear."}) {
+    EXPECT_NE(Doubt(text, "24"), "") << text;
+  }
+  EXPECT_EQ(Doubt("24 remain", "24"), "");
+  EXPECT_EQ(Doubt("24 remain in the box.", "24"), "");
+}
+
+TEST(Asks, ShortAnswersThatDo) {
+  for (const char* text :
+       {"C?", "\\text{C?}", "\\text{(C)?}", "12?", "\\textbf{C}?"}) {
+    EXPECT_TRUE(Asks(text)) << text;
+  }
+  for (const char* text :
+       {"", "C", "C.", "Is it D? No: C",
+        "The answer is 12. Would you like to see another way to it?"}) {
+    EXPECT_FALSE(Asks(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace espalier

@@ -27,6 +27,22 @@ TEST(Sentence, DeniedIsNotSaid) {
   EXPECT_FALSE(Says("It is odd. It is even.", "odd"));
 }
 
+TEST(Sentence, TurnedVerdictsAreNotSaid) {
+  for (const char* text :
+       {"Yes. Actually no.", "Yes. Actually, no.", "Yes, or rather no.",
+        "Yes. I mean no.", "Yes. Or no.", "Yes. Actually, it is no.",
+        "Yes. Wait, no!", "Yes. No."}) {
+    EXPECT_FALSE(Says(text, "yes")) << text;
+  }
+  EXPECT_FALSE(Says("No. Actually yes.", "no"));
+  EXPECT_FALSE(Says("True. Sorry, false.", "true"));
+  for (const char* text :
+       {"Yes. It is prime.", "Yes, no doubt.", "Yes. No number divides it.",
+        "Yes. Actually, no number divides it."}) {
+    EXPECT_TRUE(Says(text, "yes")) << text;
+  }
+}
+
 TEST(Sentence, OneChoiceIsNamed) {
   EXPECT_EQ(ChoiceNamed("Hence option B is right."), 'B');
   EXPECT_EQ(ChoiceNamed("only (E) fits"), 'E');

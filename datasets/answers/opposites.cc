@@ -1,0 +1,119 @@
+#include "datasets/answers/opposites.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "datasets/answers/bare_words.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
+#include "datasets/answers/thoughts.h"
+
+namespace espalier {
+namespace {
+
+// A phrase of a text; phrases of the same row and other sides are opposites.
+struct Said {
+  std::string phrase;
+  size_t row = 0;
+  bool left = false;
+};
+
+struct Side {
+  size_t row = 0;
+  bool left = false;
+};
+
+using Sides = std::multimap<std::string_view, Side, std::less<>>;
+
+// The rows that every phrase is in.
+const Sides& AllSides() {
+  static const Sides* const kSides = [] {
+    auto* out = new Sides;
+    size_t row = 0;
+    for (const Phrase& both : Rows(Reading::kOpposite)) {
+      for (const bool left : {true, false}) {
+        std::string_view rest = left ? both.pattern : both.meaning;
+        while (!rest.empty()) {
+          const std::string_view phrase = rest.substr(0, rest.find(','));
+          out->emplace(phrase, Side{row, left});
+          rest.remove_prefix(std::min(rest.size(), phrase.size() + 1));
+        }
+      }
+      ++row;
+    }
+    return out;
+  }();
+  return *kSides;
+}
+
+// The words of the last part between commas that has a number, of the last
+// sentence.
+std::vector<std::string> LastPart(std::string_view text) {
+  text = TrimBlanks(WithoutChecks(WithoutThoughts(text)));
+  const std::vector<std::string> words =
+      BareWords(text.substr(LastSentenceStart(text)));
+  size_t end = words.size();
+  while (end > 0) {
+    size_t start = end;
+    while (start > 0 && words[start - 1] != "," && words[start - 1] != ";") {
+      --start;
+    }
+    const auto number = [](const std::string& word) { return Digit(word[0]); };
+    const auto from = words.begin() + static_cast<std::ptrdiff_t>(start);
+    const auto to = words.begin() + static_cast<std::ptrdiff_t>(end);
+    if (std::any_of(from, to, number)) return {from, to};
+    end = start == 0 ? 0 : start - 1;
+  }
+  return {};
+}
+
+std::vector<Said> SaidIn(std::string_view text) {
+  constexpr size_t kMostWords = 4;
+  const std::vector<std::string> words = LastPart(text);
+  std::vector<Said> out;
+  for (size_t at = 0; at < words.size();) {
+    size_t length = std::min(kMostWords, words.size() - at);
+    for (; length > 0; --length) {
+      std::string phrase =
+          JoinWords(std::span<const std::string>(words).subspan(at, length));
+      const auto [begin, end] = AllSides().equal_range(phrase);
+      if (begin == end) continue;
+      for (auto side = begin; side != end; ++side) {
+        out.push_back({phrase, side->second.row, side->second.left});
+      }
+      break;
+    }
+    at += std::max<size_t>(length, 1);
+  }
+  return out;
+}
+
+bool Says(const std::vector<Said>& all, size_t row, bool left) {
+  return std::any_of(all.begin(), all.end(), [&](const Said& said) {
+    return said.row == row && said.left == left;
+  });
+}
+
+}  // namespace
+
+std::optional<std::pair<std::string, std::string>> OppositeWords(
+    std::string_view gold, std::string_view answer) {
+  const std::vector<Said> from = SaidIn(gold);
+  if (from.empty()) return std::nullopt;
+  const std::vector<Said> to = SaidIn(answer);
+  for (const Said& a : from) {
+    for (const Said& b : to) {
+      if (a.row == b.row && a.left != b.left && !Says(from, a.row, b.left) &&
+          !Says(to, a.row, a.left)) {
+        return std::pair(a.phrase, b.phrase);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace espalier
