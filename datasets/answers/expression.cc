@@ -323,6 +323,27 @@ void CountDown(const ExprNode& e, int& left) {
   }
 }
 
+// "0.50" as it is written, with as many decimals; empty for other expressions.
+std::string WithDecimals(const ExprNode& e) {
+  constexpr int kMost = 30;
+  constexpr int64_t kMostBits = 300;
+  if (e.op != Op::kNumber || e.decimals <= 0 || e.decimals > kMost ||
+      e.value.bits() > kMostBits) {
+    return {};
+  }
+  const BigRational scaled = e.value * BigRational::PowerOfTen(e.decimals);
+  if (!scaled.integer()) return {};
+  std::string digits = scaled.ToString();
+  const bool negative = digits[0] == '-';
+  if (negative) digits.erase(0, 1);
+  const auto behind = static_cast<size_t>(e.decimals);
+  if (digits.size() <= behind) {
+    digits.insert(0, behind + 1 - digits.size(), '0');
+  }
+  digits.insert(digits.size() - behind, 1, '.');
+  return negative ? "-" + digits : digits;
+}
+
 }  // namespace
 
 bool LargerThan(const ExprNode& e, int nodes) {
@@ -359,8 +380,9 @@ bool SameTree(const ExprNode& a, const ExprNode& b) {
 }
 
 std::string Describe(const ExprNode& e) {
-  std::string out;
-  Write(e, out);
+  // Inside formulas, numbers have one form: f(0.5) is f(1/2).
+  std::string out = WithDecimals(e);
+  if (out.empty()) Write(e, out);
   if (out.size() > kDescribed) {
     out.resize(kDescribed - 3);
     // Do not cut a UTF-8 character in half.

@@ -173,6 +173,12 @@ TEST(GradeAnswer, NoiseChangesNoVerdict) {
 TEST(GradeAnswer, ReasonsSayWhy) {
   EXPECT_EQ(GradeAnswer("3/4", "0.75").reason, "both are 3/4");
   EXPECT_EQ(GradeAnswer("3/4", "2").reason, "gold is 3/4, the answer 2");
+  EXPECT_EQ(GradeAnswer(".5833", "7/12").reason,
+            "gold is 0.5833, the answer 7/12");
+  EXPECT_EQ(GradeAnswer("-0.50", "-\\frac12").reason, "both are -0.50");
+  EXPECT_EQ(GradeAnswer("a loss of \\$10", "a profit of \\$10").reason,
+            "gold says \"loss\", the answer \"profit\"; without that, both are "
+            "10");
   EXPECT_EQ(GradeAnswer("[0,1)", "7").reason,
             "gold is an interval ([0, 1)), the answer a value (7)");
   EXPECT_EQ(GradeAnswer("(1,2)", "(1,3)").reason,
