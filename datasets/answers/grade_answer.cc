@@ -254,20 +254,29 @@ bool SameHour(const Readings& gold, const Readings& answer) {
 }
 
 // "\\approx 7" for gold "7": a number below 100 that is rounded to an integer
-// may be off by more than half a percent.
-bool RoundedAway(std::string_view gold, std::string_view answer) {
-  const std::vector<std::string> number = BareWords(gold);
+// may be off by more than half a percent. Words count only if there are no
+// others: "about 7".
+bool RoundedAway(std::string_view gold, std::string_view found,
+                 std::string_view answer) {
+  const std::vector<std::string> number = BareWords(gold.substr(0, 20));
   if (number.size() != 1 || number[0].size() > 2 || !HasDigits(number[0])) {
     return false;
   }
-  if (answer.size() > kLongestMath) return false;
-  std::vector<std::string> said = BareWords(AsciiMath(answer));
-  std::erase_if(
-      said, [](const std::string& word) { return word == "(" || word == ")"; });
-  if (said.size() != 2) return false;
-  const bool front = said[1] == number[0];
-  return (front || said[0] == number[0]) &&
-         IsPhrase(said[front ? 0 : 1], Reading::kRoundedTo);
+  const auto rounded = [&number](std::string_view text, bool sign) {
+    constexpr size_t kLongest = 60;
+    if (text.size() > kLongest) return false;
+    std::vector<std::string> said = BareWords(AsciiMath(text));
+    std::erase_if(said, [](const std::string& word) {
+      return word == "(" || word == ")";
+    });
+    if (said.size() != 2) return false;
+    const bool front = said[1] == number[0];
+    const std::string& word = said[front ? 0 : 1];
+    return (front || said[0] == number[0]) &&
+           (sign ? word == "approx" || word == "sim"
+                 : IsPhrase(word, Reading::kRoundedTo));
+  };
+  return rounded(found, true) || rounded(answer, false);
 }
 
 // Whether it has a unit that letters can be compared with.
@@ -542,7 +551,7 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
   if (why.empty()) why = OnlyRelated(b.text, gold);
   if (!why.empty()) {
     why = absl::StrCat("\"", why, "\" may make another answer of it");
-  } else if (RoundedAway(a.text, b.text)) {
+  } else if (RoundedAway(a.text, b.text, answer)) {
     why = "the answer is rounded, gold is not";
   } else {
     why = OrderInDoubt(a.text, b.text);

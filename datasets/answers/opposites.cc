@@ -15,11 +15,14 @@
 namespace espalier {
 namespace {
 
+using Words = std::span<const std::string>;
+
 // A phrase of a text; phrases of the same row and other sides are opposites.
 struct Said {
   std::string phrase;
   size_t row = 0;
   bool left = false;
+  bool of_number = false;  // says what a number counts or measures
 };
 
 struct Side {
@@ -71,19 +74,48 @@ std::vector<std::string> LastPart(std::string_view text) {
   return {};
 }
 
+// "10 % | decrease", "8 of the | girls"; not "6 for each | teacher".
+bool FollowsNumber(Words front) {
+  constexpr size_t kFar = 3;
+  for (size_t i = 0; i <= kFar && i < front.size(); ++i) {
+    const std::string& word = front[front.size() - 1 - i];
+    if (Digit(word[0])) return true;
+    if (IsPhrase(word, Reading::kPartsFromNumber)) return false;
+  }
+  return false;
+}
+
+// "a loss | of 10", "the decrease | is 10 %"; not "the girls | gives 8". Behind
+// the first words of the part, also "loss | : 10".
+bool LeadsToNumber(Words behind, bool first) {
+  constexpr size_t kFar = 3;
+  for (size_t i = 0; i <= kFar && i < behind.size(); ++i) {
+    const std::string& word = behind[i];
+    if (Digit(word[0])) return true;
+    const bool mark = first && (word == ":" || word == "=");
+    if (!mark && !IsPhrase(word, Reading::kLeadsToNumber) &&
+        !IsPhrase(word, Reading::kArticle)) {
+      return false;
+    }
+  }
+  return false;
+}
+
 std::vector<Said> SaidIn(std::string_view text) {
   constexpr size_t kMostWords = 4;
-  const std::vector<std::string> words = LastPart(text);
+  const std::vector<std::string> part = LastPart(text);
+  const Words words = part;
   std::vector<Said> out;
   for (size_t at = 0; at < words.size();) {
     size_t length = std::min(kMostWords, words.size() - at);
     for (; length > 0; --length) {
-      std::string phrase =
-          JoinWords(std::span<const std::string>(words).subspan(at, length));
+      std::string phrase = JoinWords(words.subspan(at, length));
       const auto [begin, end] = AllSides().equal_range(phrase);
       if (begin == end) continue;
+      const bool of_number = FollowsNumber(words.first(at)) ||
+                             LeadsToNumber(words.subspan(at + length), at < 2);
       for (auto side = begin; side != end; ++side) {
-        out.push_back({phrase, side->second.row, side->second.left});
+        out.push_back({phrase, side->second.row, side->second.left, of_number});
       }
       break;
     }
@@ -107,8 +139,8 @@ std::optional<std::pair<std::string, std::string>> OppositeWords(
   const std::vector<Said> to = SaidIn(answer);
   for (const Said& a : from) {
     for (const Said& b : to) {
-      if (a.row == b.row && a.left != b.left && !Says(from, a.row, b.left) &&
-          !Says(to, a.row, a.left)) {
+      if (a.of_number && b.of_number && a.row == b.row && a.left != b.left &&
+          !Says(from, a.row, b.left) && !Says(to, a.row, a.left)) {
         return std::pair(a.phrase, b.phrase);
       }
     }

@@ -17,10 +17,10 @@
 
 namespace espalier {
 
-// A word that gold says and the answer does not, and its opposite, which the
-// answer says and gold does not. Of a longer text, its last sentence counts,
-// and of that the last part between commas that has a number. The same
-// whichever text is gold, up to the order.
+// A word that gold says of a number and the answer does not say, and its
+// opposite, which the answer says of a number and gold does not say. Of a
+// longer text, its last sentence counts, and of that the last part between
+// commas that has a number. The same whichever text is gold, up to the order.
 std::optional<std::pair<std::string, std::string>> OppositeWords(
     std::string_view gold, std::string_view answer);
 

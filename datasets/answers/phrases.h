@@ -234,19 +234,21 @@ enum class Reading {
   kOtherNumeral,  // its digits have another base, or it is a remainder
   // Of a name that is only related to the answer (related.h), and of opposites
   // (opposites.h):
-  kEveryOne,   // all of several
-  kOthers,     // behind those: all but the one that is meant
-  kExcept,     // in front of the one of those that is not meant
-  kRelatesTo,  // in front of a name: another one is meant
-  kNameOf,     // in front of "of" and a name: that name is meant
-  kOwner,      // in front of a noun: whose it is
-  kNameKind,   // in front of a name: changes nothing
-  kOpposite,   // words between commas, and their opposites
-  kItIs,       // between a correction and another verdict
-  kRoundedTo,  // in front of a number: it is rounded
-  kBegins,     // of a time: something begins then
-  kOwnPast,    // in front of a number: how often the response did something
-  kOwnLabel,   // all in front of a number that says something of the response
+  kEveryOne,         // all of several
+  kOthers,           // behind those: all but the one that is meant
+  kExcept,           // in front of the one of those that is not meant
+  kRelatesTo,        // in front of a name: another one is meant
+  kNameOf,           // in front of "of" and a name: that name is meant
+  kOwner,            // in front of a noun: whose it is
+  kNameKind,         // in front of a name: changes nothing
+  kOpposite,         // words between commas, and their opposites
+  kLeadsToNumber,    // between a word and the number of which it is said
+  kPartsFromNumber,  // between a number and a word that is said of others
+  kItIs,             // between a correction and another verdict
+  kRoundedTo,        // in front of a number: it is rounded
+  kBegins,           // of a time: something begins then
+  kOwnPast,   // in front of a number: how often the response did something
+  kOwnLabel,  // all in front of a number that says something of the response
 };
 
 struct Phrase {
