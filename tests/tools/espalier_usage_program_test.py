@@ -3,6 +3,7 @@ names the option and its values; and the output on a terminal."""
 
 import json
 import os
+import re
 import pty
 import shutil
 import subprocess
@@ -149,6 +150,37 @@ class NumberTest(UsageTest):
             for value in ("0", "-1"):
                 self.refused(2, (*command, "--run", value), "--run",
                              value + ": expected a whole number of 1 or more")
+
+    def test_every_number_is_refused_by_name_and_range(self):
+        for command in ("solve", "eval", "generate", "serve", "grade", "steps",
+                        "problems", "score", "complete", "calibrate",
+                        "bench-reward", "export"):
+            text = run(command, "--help").stdout.decode()
+            options = re.findall(r"^  (?:-\w,)?(--[\w-]+)[, ]?\S*? (U?INT|FLOAT)",
+                                 text, re.M)
+            self.assertGreater(len(options), 2, text)
+            for name, kind in options:
+                if name == "--seconds":  # an old name, with a note
+                    continue
+                for value in ("abc", "nan" if kind == "FLOAT" else "1.5"):
+                    result = run(command, f"{name}={value}")
+                    said = result.stderr.decode().splitlines()[0]
+                    self.assertEqual(result.returncode, 2, (command, said))
+                    self.assertRegex(
+                        said, rf"^espalier {command}: {name}: {value}: "
+                        "expected (a number|a whole number|bytes)")
+
+    def test_whole_numbers_may_have_an_exponent(self):
+        for value, count in (("1e1", 10), ("0.2e1", 2), ("30e-1", 3)):
+            result = run("problems", "--limit", value, "--json")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(len(result.stdout.splitlines()), count, value)
+        for value in ("1e", "e3", "1e-1", "1.", "1e21", "1e999999999999"):
+            self.refused(2, ("problems", "--limit", value), "--limit",
+                         value + ": expected a whole number of 0 or more")
+        self.refused(2, ("eval", "--set", "stories:easy", "--budget-tokens",
+                         "1e2,1e-3"), "--budget-tokens: 1e-3: expected a whole "
+                     "number of 1 or more")
 
     def test_no_two_searches_have_one_seed(self):
         last = "18446744073709551615"

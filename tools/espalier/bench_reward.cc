@@ -495,7 +495,7 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
   AddCalibrationFlag(app, flags->models.calibration);
   app.add_option("--live", flags->models.live, "Solutions judged at a time")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
+      ->check(WholeFrom(1, 65536));
   AddMachineFlags(app, flags->models);
   run = [flags] { return RunBenchReward(*flags); };
 }

@@ -511,7 +511,7 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
       ->capture_default_str();
   app.add_option("--live", flags->models.live, "Solutions judged at a time")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
+      ->check(WholeFrom(1, 65536));
   AddMachineFlags(app, flags->models);
   run = [flags] { return RunCalibrate(*flags); };
 }

@@ -113,14 +113,14 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
       ->expected(1, 3);
   app.add_option("--live", flags.live, "Concurrent searches")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
+      ->check(WholeFrom(1, 65536));
   app.add_option("--speculate", flags.speculate,
                  "While the scores of new steps are under way, sample what "
                  "follows the likeliest ones, this many at a time: a search "
                  "behind slow servers waits less, for more tokens. Trees and "
                  "answers stay the same; 0: off")
       ->capture_default_str()
-      ->check(CLI::Range(0, 65536));
+      ->check(WholeFrom(0, 65536));
   AddServerFlags(app, flags.server);
   AddMachineFlags(app, flags);
 }
@@ -130,12 +130,12 @@ void AddServerFlags(CLI::App& app, ServerFlags& flags) {
                  "How often a request to a server is tried before the program "
                  "gives up")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->check(WholeFrom(1, 1000));
   app.add_option("--server-timeout", flags.timeout,
                  "Seconds that a request waits for a byte of the server's "
                  "reply before it is tried again")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86400.0));
+      ->check(RealFrom(0.1, 86400));
 }
 
 nlohmann::json WorkJson(const EngineStats& stats) {
@@ -197,10 +197,10 @@ void AddMachineFlags(CLI::App& app, MachineFlags& flags) {
   AddDeviceFlag(app, flags.device);
   app.add_option("--threads", flags.threads, "Threads; 0: one per core")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1024));
+      ->check(WholeFrom(0, 1024));
   app.add_option("--kv-mib", flags.kv_mib, "KV cache of each model, in MiB")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 24));
+      ->check(WholeFrom(1, 1 << 24));
   AddWeightsFlag(app, flags.weights);
 }
 

@@ -272,11 +272,11 @@ void AddSamplingFlags(CLI::App& app, CompleteFlags& flags) {
   SamplingOptions& sampling = flags.sampling;
   app.add_option("-n", flags.n, "Number of continuations, generated together")
       ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
+      ->check(WholeFrom(1, 65536));
   app.add_option("--max-tokens", flags.stop.max_tokens,
                  "Maximum tokens per continuation")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1 << 24));
+      ->check(WholeFrom(1, 1 << 24));
   app.add_option("--temperature", sampling.temperature,
                  "Sampling temperature; 0: greedy")
       ->capture_default_str()
@@ -359,7 +359,7 @@ void AddComplete(CLI::App& app, RunFunction& run) {
                  "With --json: the k most likely tokens at each position, as "
                  "[id, ln p]")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1024))
+      ->check(WholeFrom(0, 1024))
       ->needs("--json");
   AddServerFlags(app, flags->server);
   AddMachineFlags(app, *flags);

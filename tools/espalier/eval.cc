@@ -353,13 +353,14 @@ void AddEval(CLI::App& app, RunFunction& run) {
                  absl::StrCat("Comma-separated budgets: tokens sampled per "
                               "problem, including discarded ones. ",
                               kDefaultBudgetHelp))
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(WholeFrom(1));
   AddBudgetFlags(app, flags->sweep.search);
   CLI::Option* seeds =
       app.add_option("--seeds", flags->sweep.seeds,
                      "Number of search seeds: --seed, --seed + 1, ...")
           ->capture_default_str()
-          ->check(CLI::Range(1, 1000));
+          ->check(WholeFrom(1, 1000));
   app.add_option("--seed", flags->sweep.seed, "First search seed")
       ->capture_default_str();
   app.add_option(
@@ -381,7 +382,7 @@ void AddEval(CLI::App& app, RunFunction& run) {
   app.add_option("--samples", flags->samples,
                  "With --pass-at: independent responses per problem, with "
                  "seeds --seed, --seed + 1, ... Default: the largest k")
-      ->check(CLI::Range(1, 1000000))
+      ->check(WholeFrom(1, 1000000))
       ->needs(pass_at);
   AddJsonOutput(app, flags->json, "results");
   app.add_flag("--oracle", flags->oracle,

@@ -206,7 +206,7 @@ void AddExport(CLI::App& app, RunFunction& run) {
                  "Questions of a file overlap if they share this many "
                  "consecutive words; those of generated sets if they are equal")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000));
+      ->check(WholeFrom(1, 1000));
   app.add_flag("--no-contamination-check", flags->contamination.off,
                "Also export problems that are in evaluation sets");
   AddJsonOutput(app, flags->json, "the filter counts");

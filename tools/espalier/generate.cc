@@ -412,9 +412,8 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   progress.Finish();
   ESP_RETURN_IF_ERROR(WriteJson(flags, totals, engine->stats(),
                                 Clock::Real().Seconds() - start));
-  std::fprintf(flags.json.report(), "%s: %s\n%s",
-               Printable(flags.out).c_str(), TotalsText(totals).c_str(),
-               WorkText(engine->stats()).c_str());
+  std::fprintf(flags.json.report(), "%s: %s\n%s", Printable(flags.out).c_str(),
+               TotalsText(totals).c_str(), WorkText(engine->stats()).c_str());
   const absl::Status failed = ReportFailed(totals);
   if (totals.stopped) {
     return absl::CancelledError(
@@ -444,7 +443,7 @@ void AddGenerate(CLI::App& app, RunFunction& run) {
   app.add_option("--searches", flags->generate.searches,
                  "Searches per problem, with seeds --seed, --seed + 1, ...")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1000000));
+      ->check(WholeFrom(1, 1000000));
   app.add_option("--seed", search.seed, "Seed of the first search")
       ->capture_default_str();
   app.add_option(

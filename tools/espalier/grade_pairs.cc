@@ -219,7 +219,7 @@ void AddPolicyFlags(CLI::App& app, PairFlags& flags) {
   app.add_option("--rounding-digits", flags.policy.rounding_digits,
                  "A decimal with at least this many significant digits equals "
                  "any number that rounds to it; 0: never")
-      ->check(CLI::Range(0, 100))
+      ->check(WholeFrom(0, 100))
       ->capture_default_str();
   app.add_option("--tolerance", flags.policy.tolerance,
                  "Relative difference within which numbers are equal")

@@ -385,7 +385,7 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
       "File for the verdicts, one line per sample. Default: standard output");
   app.add_option("--k", flags.ks, "The k of pass@k")
       ->delimiter(',')
-      ->check(CLI::Range(1, 1000000))
+      ->check(WholeFrom(1, 1000000))
       ->capture_default_str();
   app.add_flag(
       "--responses", flags.responses,
@@ -393,7 +393,7 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
   AddJsonOutput(app, flags.json, "pass@k");
   app.add_option("--threads", flags.threads,
                  "Concurrent programs; 0: one per core")
-      ->check(CLI::Range(0, 1024))
+      ->check(WholeFrom(0, 1024))
       ->capture_default_str();
   app.add_option(
          "--timeout", flags.timeout,
@@ -401,7 +401,7 @@ void AddSampleFlags(CLI::App& app, SampleFlags& flags) {
       ->check(RealFrom(0.1, 3600))
       ->capture_default_str();
   app.add_option("--memory", flags.memory_mib, "Memory per program, in MiB")
-      ->check(CLI::Range(64, 1 << 20))
+      ->check(WholeFrom(64, 1 << 20))
       ->capture_default_str();
   app.add_option(
          "--sandbox", flags.sandbox,

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -55,13 +56,43 @@ std::string CheckReal(const std::string& text) {
   return ReadReal(text, &value) ? "" : Refusal(text, "a number");
 }
 
-// "010" is ten; CLI11 would read it as octal.
-std::string WithoutZeros(std::string& text) {
+// Writes a whole number plainly: "1e6" as "1000000", "2.50e2" as "250". "010"
+// is ten; CLI11 would read it as octal. Leaves any other text as it is.
+std::string WritePlainly(std::string& text) {
   const size_t sign = !text.empty() && (text[0] == '-' || text[0] == '+');
-  if (text.find_first_not_of("0123456789", sign) != text.npos) return "";
-  size_t first = text.find_first_not_of('0', sign);
-  if (first == text.npos && text.size() > sign) first = text.size() - 1;
-  if (first != text.npos) text.erase(sign, first - sign);
+  size_t at = sign;
+  std::string digits;
+  const auto take_digits = [&] {
+    const size_t begin = digits.size();
+    while (at < text.size() && absl::ascii_isdigit(text[at])) {
+      digits += text[at++];
+    }
+    return static_cast<int64_t>(digits.size() - begin);
+  };
+  int64_t zeros = 0;  // that the exponent adds; negative: digits it takes
+  if (take_digits() == 0) return "";
+  if (at < text.size() && text[at] == '.') {
+    ++at;
+    zeros -= take_digits();
+  }
+  if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+    const std::string power = text.substr(at + 1);
+    int exponent = 0;
+    if (power.find_first_not_of("+-0123456789") != power.npos ||
+        !absl::SimpleAtoi(power, &exponent)) {
+      return "";
+    }
+    zeros += exponent;
+  } else if (at < text.size() || text.find('.') != text.npos) {
+    return "";  // "1.0" is a real number
+  }
+  for (; zeros < 0 && digits.ends_with('0'); ++zeros) digits.pop_back();
+  constexpr int64_t kMostZeros = 20;  // in any number that fits
+  if (zeros < 0 || zeros > kMostZeros) return "";
+  digits.append(static_cast<size_t>(zeros), '0');
+  const size_t first = digits.find_first_not_of('0');
+  digits.erase(0, first == digits.npos ? digits.size() - 1 : first);
+  text = text.substr(0, sign) + digits;
   return "";
 }
 
@@ -151,7 +182,8 @@ CLI::Validator WholeFrom(int64_t least, int64_t most) {
                           value <= most;
         return fits ? std::string() : Refusal(text, expected);
       },
-      "");
+      most < kMostInt ? absl::StrCat("in [", least, " - ", most, "]")
+                      : std::string());
 }
 
 CLI::Validator RealFrom(double least, double most) {
@@ -172,7 +204,7 @@ void CheckNumbers(CLI::App& app) {
             return CheckWhole(text, !natural);
           },
           ""));
-      option->transform(CLI::Validator(&WithoutZeros, ""));
+      option->transform(CLI::Validator(&WritePlainly, ""));
     } else if (kind.starts_with("FLOAT")) {
       option->check(CLI::Validator(&CheckReal, ""));
     }

@@ -38,7 +38,8 @@ CLI::Validator RealAbove(double least,
                          double most = std::numeric_limits<double>::max());
 
 // Makes every numeric option of `app` and its subcommands refuse text that is
-// not a number, NaN, and integers that do not fit.
+// not a number, NaN, and integers that do not fit. Integers may be written as
+// 1e6.
 void CheckNumbers(CLI::App& app);
 
 // Checks that `count` seeds from `first` on are below 2^64, so that none

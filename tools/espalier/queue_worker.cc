@@ -14,6 +14,7 @@
 #include "src/queue/generate_queue.h"
 #include "src/queue/queue_worker.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
@@ -30,7 +31,7 @@ void AddQueueFlags(CLI::App& app, QueueFlags& flags) {
                  "With --queue: seconds after which the searches of a worker "
                  "that is silent go to others, who continue them")
       ->capture_default_str()
-      ->check(CLI::Range(1.0, 86400.0));
+      ->check(RealFrom(1, 86400));
 }
 
 absl::Status CheckQueueUrl(const std::string& url) {

@@ -14,6 +14,7 @@
 #include "src/engine/load_model.h"
 #include "src/engine/score_text.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/output_file.h"
 #include "tools/espalier/text_input.h"
 
@@ -138,12 +139,12 @@ void AddScore(CLI::App& app, RunFunction& run) {
   app.add_option("--context", flags->windows.context,
                  "Tokens per window; 0: the model's context length")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1 << 24));
+      ->check(WholeFrom(0, 1 << 24));
   app.add_option("--stride", flags->windows.stride,
                  "Tokens between the starts of consecutive windows; 0: half "
                  "the context")
       ->capture_default_str()
-      ->check(CLI::Range(0, 1 << 24));
+      ->check(WholeFrom(0, 1 << 24));
   AddJsonOutput(app, flags->json, "one object with every token");
   AddServerFlags(app, flags->server);
   AddMachineFlags(app, *flags);

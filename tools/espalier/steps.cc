@@ -111,7 +111,7 @@ void AddSteps(CLI::App& app, RunFunction& run) {
                  "train reward reads, prompted as in the task qa");
   app.add_option("--branch", flags->report.branch, "Samples of each next step")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+      ->check(WholeFrom(1, 1024));
   app.add_option("--temperature", flags->report.temperature,
                  "Sampling temperature")
       ->capture_default_str()

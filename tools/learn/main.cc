@@ -183,7 +183,7 @@ int Main(int argc, char** argv) {
       ->add_option("--threads", zoo.threads,
                    "Number of threads; does not change the result")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+      ->check(WholeFrom(1, 1024));
   train
       ->add_option("--card-problems", zoo_command.card_problems,
                    "Problems per set for the figures of the model card; 0: "

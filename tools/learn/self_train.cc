@@ -11,6 +11,7 @@
 #include "base/status_macros.h"
 #include "src/learn/self_train.h"
 #include "tools/espalier/command.h"
+#include "tools/espalier/option_checks.h"
 #include "tools/espalier/printable.h"
 
 namespace espalier {
@@ -118,7 +119,7 @@ std::function<absl::Status()> AddSelfTrain(CLI::App& app) {
   app.add_option("--threads", flags->options.threads,
                  "Number of threads; does not change the result")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+      ->check(WholeFrom(1, 1024));
   return [flags] { return RunSelfTrain(*flags); };
 }
 

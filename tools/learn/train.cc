@@ -180,7 +180,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
   app.add_option("--threads", run.threads,
                  "Number of threads; does not change the result")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1024));
+      ->check(WholeFrom(1, 1024));
   app.add_option("--save-every", run.save_every, "Steps between saved states")
       ->capture_default_str()
       ->check(WholeFrom(1));
