@@ -4,9 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "espalier/espalier.h"
-
-namespace {
+#include "or_die.h"
 
 using namespace espalier;
 
@@ -36,31 +34,15 @@ SearchAnswer Answer(const SearchQuestion& question) {
   return answer;
 }
 
-}  // namespace
-
 int main() {
-  const Task* task = FindTask("qa").value();
-  const auto search =
-      AskTell::Create({.id = "1", .question = "What is 6 * 7?"}, *task,
-                      {.method = "best_of_n:n=8", .max_tokens = 400});
-  if (!search.ok()) {
-    std::fprintf(stderr, "%s\n", search.status().ToString().c_str());
-    return 1;
-  }
-  while (!(*search)->done()) {
-    for (const SearchQuestion& question : (*search)->Ask()) {
-      const absl::Status status =
-          (*search)->Tell(question.id, Answer(question));
-      if (!status.ok()) {
-        std::fprintf(stderr, "%s\n", status.ToString().c_str());
-        return 1;
-      }
+  const Task* task = OrDie(FindTask("qa"));
+  const auto search = OrDie(
+      AskTell::Create({.id = "1", .set = "", .question = "What is 6 * 7?"},
+                      *task, {.method = "best_of_n:n=8", .max_tokens = 400}));
+  while (!search->done()) {
+    for (const SearchQuestion& question : search->Ask()) {
+      OrDie(search->Tell(question.id, Answer(question)));
     }
   }
-  const SearchResult result = (*search)->Result();
-  if (!result.status.ok()) {
-    std::fprintf(stderr, "%s\n", result.status.ToString().c_str());
-    return 1;
-  }
-  std::printf("%s\n", result.answer.c_str());
+  std::printf("%s\n", OrDie(search->Result()).answer.c_str());
 }

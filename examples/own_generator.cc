@@ -1,14 +1,14 @@
 // A text generator of your own in place of a model: here one that guesses, in
-// practice a server or another library.
+// practice a server or another library. A reward model in a folder may judge
+// what it writes.
 //
-//   ./own_generator
+//   ./own_generator [REWARD_MODEL_FOLDER]
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "espalier/espalier.h"
-
-namespace {
+#include "or_die.h"
 
 using namespace espalier;
 
@@ -31,18 +31,16 @@ class Guesser : public Policy {
   }
 };
 
-}  // namespace
-
-int main() {
+int main(int argc, char** argv) {
   Guesser guesser;
-  const Task* task = FindTask("qa").value();
-  const SearchResult result = SolveWith(
-      guesser, nullptr, nullptr, {.id = "1", .question = "What is 6 * 7?"},
-      *task, {.method = "majority", .max_tokens = 200});
-  if (!result.status.ok()) {
-    std::fprintf(stderr, "%s\n", result.status.ToString().c_str());
-    return 1;
-  }
+  const Task* task = OrDie(FindTask("qa"));
+  std::unique_ptr<RewardModel> reward;
+  if (argc > 1) reward = OrDie(LoadRewardModel({.critic = argv[1]}, *task));
+  const SearchResult result = OrDie(
+      SolveWith(guesser, reward.get(), nullptr,
+                {.id = "1", .set = "", .question = "What is 6 * 7?"}, *task,
+                {.method = reward ? "best_of_n:n=8" : "majority:n=8",
+                 .max_tokens = 200}));
   std::printf("%s, %lld words\n", result.answer.c_str(),
               static_cast<long long>(result.tokens));
 }

@@ -5,9 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "espalier/espalier.h"
-
-namespace {
+#include "or_die.h"
 
 using namespace espalier;
 
@@ -23,12 +21,12 @@ Co<> FirstStep(MethodContext& search, const FirstStepOptions& options) {
       co_await search.Expand(kRoot, {.n = options.width});
   if (first.empty()) co_return;  // no budget
   co_await search.Score(first);
+  const TreeView tree = search.tree();
   uint32_t node = first[0];
   for (const uint32_t other : first) {
-    const TreeView tree = search.tree();
     if (tree.scores(other).path > tree.scores(node).path) node = other;
   }
-  while (!search.tree().terminal(node)) {
+  while (!tree.terminal(node)) {
     const std::vector<uint32_t> next =
         co_await search.Expand(node, {.temperature = 0});
     if (next.empty()) co_return;  // the engine finishes what is open
@@ -43,28 +41,15 @@ const RegisterMethod<FirstStepOptions> kFirstStep(
      .scores = true},
     &FirstStep);
 
-}  // namespace
-
 int main(int argc, char** argv) {
-  const auto engine = Engine::Create({.policy = argc > 1 ? argv[1] : ""});
-  if (!engine.ok()) {
-    std::fprintf(stderr, "%s\n", engine.status().ToString().c_str());
-    return 1;
-  }
-  const auto problems = LoadProblems("stories:easy", {.limit = 3});
-  if (!problems.ok()) {
-    std::fprintf(stderr, "%s\n", problems.status().ToString().c_str());
-    return 1;
-  }
-  const Task* task = FindTask(problems->task).value();
-  for (const GradedProblem& graded : problems->problems) {
-    const SearchResult result =
-        (*engine)->Solve(graded.problem, *task,
-                         {.method = "first_step:width=8", .max_tokens = 600});
-    if (!result.status.ok()) {
-      std::fprintf(stderr, "%s\n", result.status.ToString().c_str());
-      return 1;
-    }
+  const auto engine =
+      OrDie(Engine::Create({.policy = argc > 1 ? argv[1] : ""}));
+  const LoadedProblems set = OrDie(LoadProblems("stories:easy", {.limit = 3}));
+  const Task* task = OrDie(FindTask(set.task));
+  for (const GradedProblem& graded : set.problems) {
+    const SearchResult result = OrDie(
+        engine->Solve(graded.problem, *task,
+                      {.method = "first_step:width=8", .max_tokens = 600}));
     std::printf("%s %s\n", graded.problem.id.c_str(), result.answer.c_str());
   }
 }

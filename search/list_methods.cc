@@ -10,6 +10,12 @@ std::vector<MethodSummary> ListMethods() {
     method.name = info->name;
     method.summary = info->summary;
     method.source = info->notes.source;
+    method.when_to_use = info->notes.when_to_use;
+    for (const RequestKind need : info->needs) {
+      method.scores |= need == RequestKind::kEvaluate;
+      method.verifies |= need == RequestKind::kVerify;
+      method.grades |= need == RequestKind::kGrade;
+    }
     const auto algorithm = info->make({});
     if (algorithm.ok()) method.options = (*algorithm)->options();
   }

@@ -143,6 +143,9 @@ def check_include(path, bracket, included, tracked):
             yield (f"includes {included}: the API includes itself, Abseil and "
                    "the standard library only")
     if target is None:
+        # A project of its own, which users copy.
+        if path.startswith("examples/") and f"examples/{included}" in tracked:
+            return
         if bracket == '"' and included.split("/")[0] in (
                 "base", "src", "search", "datasets", "models", "tools", "espalier",
                 "tests", "bench") or (bracket == '"' and "/" not in included):

@@ -67,7 +67,7 @@ struct SearchQuestion {
 // One step that continues a response: up to and including the delimiter of
 // Task::format(), or to the end of the response.
 struct SampledText {
-  std::string text;
+  std::string text = {};
   // The step's tokens, at most `max_tokens`. If empty, every word with the
   // white space before it counts as one token, and a text that goes on after
   // the delimiter or after `max_tokens` words is cut there.

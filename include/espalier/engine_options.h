@@ -14,12 +14,12 @@ namespace espalier {
 struct EngineOptions {
   // A checkpoint, which is a Hugging Face folder or a GGUF file; or a model
   // behind a server, URL[,URL...][#NAME] (docs/guide/servers.md).
-  std::string policy;
+  std::string policy = {};
   // The folder or GGUF file with the tokenizer of a policy behind a server.
   std::string tokenizer = {};
   // A checkpoint with reward heads, or a model behind a server; "": the heads
   // of the policy's trunk.
-  std::string critic;
+  std::string critic = {};
   // As `tokenizer`, of a critic behind a server; "": the policy's.
   std::string reward_tokenizer = {};
   // The critic's format: a shipped one (docs/guide/reward-models.md) or a file

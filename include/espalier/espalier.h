@@ -6,6 +6,7 @@
 #include "espalier/coroutine.h"
 #include "espalier/engine.h"
 #include "espalier/engine_options.h"
+#include "espalier/load_reward_model.h"
 #include "espalier/method.h"
 #include "espalier/method_options.h"
 #include "espalier/policy.h"

@@ -140,12 +140,12 @@ class MethodContext {
 };
 
 struct MethodDescription {
-  std::string name;         // unique among all methods
-  std::string summary;      // one line
-  std::string source;       // a paper, if any
-  std::string when_to_use;  // continues "use it when"
-  bool scores = false;      // calls Score: needs a reward model
-  bool verifies = false;    // calls Verify: needs an intrinsic verifier
+  std::string name = {};         // unique among all methods
+  std::string summary = {};      // one line
+  std::string source = {};       // a paper, if any
+  std::string when_to_use = {};  // continues "use it when"
+  bool scores = false;           // calls Score: needs a reward model
+  bool verifies = false;         // calls Verify: needs an intrinsic verifier
 };
 
 // A method with its options, type-erased.

@@ -22,6 +22,10 @@ struct MethodSummary {
   std::string name;
   std::string summary;
   std::string source;               // the paper or project; "" for none
+  std::string when_to_use;          // continues "use it when"
+  bool scores = false;              // needs a reward model
+  bool verifies = false;            // needs an intrinsic verifier
+  bool grades = false;              // needs the reference: training data only
   std::vector<OptionInfo> options;  // with their defaults
 };
 // Sorted by name.

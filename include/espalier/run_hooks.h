@@ -32,11 +32,11 @@ struct RunHooks {
   // reference; nullopt if undecidable. For methods that label training problems
   // (omega_prm), so only Generate sets it; evaluated searches never have it.
   std::function<std::optional<bool>(size_t index, std::string_view response)>
-      grade;
+      grade = {};
   // Called for running searches, between batches and on the calling thread, at
   // most once per `progress_interval` seconds for each. Does not affect the
   // search.
-  std::function<void(size_t index, const SearchSnapshot&)> on_progress;
+  std::function<void(size_t index, const SearchSnapshot&)> on_progress = {};
   double progress_interval = 0.1;
   // Calls the verifier, `reward` and `grade` on background threads, several at
   // once, while models compute: for slow ones. Does not change results.

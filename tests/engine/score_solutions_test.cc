@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "espalier/load_reward_model.h"
 #include "espalier/registry.h"
 #include "tests/models/testing/published_reward.h"
 #include "tests/models/testing/reward_checkpoint.h"
@@ -59,6 +60,56 @@ TEST(SolutionScorerTest, ScoresEqualThePublishedComputation) {
       }
     }
   }
+}
+
+TEST(LoadRewardModelTest, ScoresTheLastStepOfEachResponse) {
+  const std::vector<std::string> responses = {
+      "17 + 25 = 42.\n", "17 + 25 = 42.\nThe answer is 42.", "Who knows?\n"};
+  const std::vector<std::vector<std::string>> steps = {
+      {"17 + 25 = 42."},
+      {"17 + 25 = 42.", "The answer is 42."},
+      {"Who knows?"}};
+  for (const char* name : {"qwen_prm", "trl"}) {
+    const RewardCheckpoint checkpoint = WriteRewardCheckpoint(name, 3);
+    const PublishedReward published(name, checkpoint);
+    const Task* task = FindTask("qa").value();
+    const auto model = LoadRewardModel({.critic = checkpoint.folder,
+                                        .reward_format = name,
+                                        .threads = 1,
+                                        .kv_bytes = 16 << 20,
+                                        .weights = "fp32"},
+                                       *task);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ((*model)->name(), checkpoint.folder);
+    const Problem problem{"1", "", "What is 17 + 25?"};
+    const auto scores = (*model)->Score(problem, responses);
+    ASSERT_TRUE(scores.ok()) << scores.status();
+    ASSERT_EQ(scores->size(), responses.size());
+    for (size_t i = 0; i < responses.size(); ++i) {
+      EXPECT_NEAR((*scores)[i].step,
+                  published.Score(problem.question, steps[i]), 1e-4)
+          << name << " " << i;
+    }
+    // Whatever was scored before and beside it.
+    const auto again = (*model)->Score(problem, {{responses[1]}});
+    ASSERT_TRUE(again.ok()) << again.status();
+    EXPECT_EQ((*again)[0].step, (*scores)[1].step);
+    EXPECT_EQ((*again)[0].path, (*scores)[1].path);
+  }
+}
+
+TEST(LoadRewardModelTest, AResponseThatCannotBeScoredIsNamed) {
+  const RewardCheckpoint checkpoint = WriteRewardCheckpoint("qwen_prm", 3);
+  const auto model = LoadRewardModel(
+      {.critic = checkpoint.folder, .threads = 1, .kv_bytes = 16 << 20},
+      *FindTask("qa").value());
+  ASSERT_TRUE(model.ok()) << model.status();
+  const std::vector<std::string> responses = {"a\n", "a\n<extra_0>"};
+  const auto scores = (*model)->Score({"1", "", "Q?"}, responses);
+  ASSERT_FALSE(scores.ok());
+  EXPECT_NE(scores.status().message().find("response 1 of 2"),
+            std::string::npos)
+      << scores.status();
 }
 
 TEST(SolutionScorerTest, ASolutionThatCannotBeJudgedDoesNotEndTheOthers) {

@@ -181,6 +181,8 @@ TEST(OutsideMethodTest, ItIsListedWithItsOptions) {
     ASSERT_EQ(method.options.size(), 3u);  // width, workers, finish
     EXPECT_EQ(method.options[0].name, "width");
     EXPECT_EQ(method.options[0].value, "4");
+    EXPECT_TRUE(method.scores);
+    EXPECT_FALSE(method.verifies || method.grades);
     return;
   }
   FAIL() << "not listed";

@@ -39,8 +39,7 @@ class PackageTest(unittest.TestCase):
         cls.examples = os.path.join(cls.work, "examples")
         run("cmake", "-G", "Ninja", "-S", os.path.join(ROOT, "examples"), "-B",
             cls.examples, f"-DCMAKE_PREFIX_PATH={cls.prefix}",
-            "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror "
-            "-Wno-missing-field-initializers")
+            "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror")
         run("cmake", "--build", cls.examples)
         cls.zoo = os.path.join(cls.prefix, "share/espalier/models/zoo")
 
@@ -70,6 +69,14 @@ class PackageTest(unittest.TestCase):
 
     def test_own_generator_is_searched_without_a_model(self):
         self.assertRegex(self.example("own_generator"), r"^42, \d+ words\n$")
+
+    def test_own_generator_is_judged_by_a_reward_model(self):
+        stories = os.path.join(self.zoo, "stories")
+        self.assertRegex(self.example("own_generator", stories),
+                         r"^4[12], \d+ words\n$")
+
+    def test_own_task_is_searched_with_its_verifier(self):
+        self.assertEqual(self.example("own_task"), "3 7\n")
 
     def test_ask_tell_is_a_loop_of_the_programs_own(self):
         self.assertEqual(self.example("ask_tell"), "42\n")
