@@ -14,14 +14,14 @@
 namespace espalier {
 namespace {
 
-using Words = std::span<const std::string>;
+using WordSpan = std::span<const std::string>;
 
 constexpr size_t kLongestGold = 60;
 // How many sentences, from the last one, are searched for gold.
 constexpr int kMostSentences = 4;
 
 // "(B)." as "b", "x = 2" as it is.
-Words WithoutBrackets(Words words) {
+WordSpan WithoutBrackets(WordSpan words) {
   while (!words.empty() && words.back() == ".") {
     words = words.first(words.size() - 1);
   }
@@ -33,7 +33,7 @@ Words WithoutBrackets(Words words) {
 
 // Without what may stand between a phrase and a name: "but | option (B)",
 // "except | x = 2".
-Words BeforeName(Words front) {
+WordSpan BeforeName(WordSpan front) {
   while (!front.empty()) {
     const std::string& last = front.back();
     const bool equals = last == "=" && front.size() > 1 &&
@@ -54,7 +54,7 @@ Words BeforeName(Words front) {
 
 // Whether gold is words alone, of which others may make a name: "red", but not
 // "x", "\\pi" or "12 days".
-bool IsName(std::string_view gold, Words words) {
+bool IsName(std::string_view gold, WordSpan words) {
   const bool letters =
       std::all_of(words.begin(), words.end(),
                   [](const std::string& word) { return HasLetters(word); });
@@ -75,15 +75,15 @@ bool SetsApart(std::string_view front, std::string_view phrase) {
 
 // "the oldest brother | of": a noun with an article, but for "the city of",
 // behind which its name follows.
-bool OfAnother(Words front) {
+bool OfAnother(WordSpan front) {
   constexpr size_t kFar = 3;
   if (front.empty() || !HasLetters(front.back()) ||
       IsPhrase(front.back(), Reading::kNameOf)) {
     return false;
   }
   if (front.size() == 1) return true;
-  const Words before = front.first(front.size() - 1);
-  const Words near = before.last(std::min(before.size(), kFar - 1));
+  const WordSpan before = front.first(front.size() - 1);
+  const WordSpan near = before.last(std::min(before.size(), kFar - 1));
   return std::any_of(near.begin(), near.end(), [](const std::string& word) {
     return IsPhrase(word, Reading::kArticle) || IsPhrase(word, Reading::kOwner);
   });
@@ -91,7 +91,7 @@ bool OfAnother(Words front) {
 
 // The phrase at the end of `front` that relates the name behind it to something
 // else.
-std::string RelatedBy(Words front, bool name) {
+std::string RelatedBy(WordSpan front, bool name) {
   front = BeforeName(front);
   const std::string words = JoinWords(front);
   if (const size_t but = EndsIn(words, Reading::kExcept); but > 0) {
@@ -115,12 +115,12 @@ std::string RelatedBy(Words front, bool name) {
 std::string OnlyRelated(std::string_view gold, std::string_view answer) {
   if (gold.size() > kLongestGold) return {};
   const std::vector<std::string> words = BareWords(gold);
-  const Words whole = WithoutBrackets(words);
+  const WordSpan whole = WithoutBrackets(words);
   if (whole.empty()) return {};
   const bool is_name = IsName(gold, whole);
   // "x = 2" is mentioned as "2" as well.
   const bool named = whole.size() > 2 && whole[1] == "=";
-  const Words value = named ? whole.subspan(2) : whole;
+  const WordSpan value = named ? whole.subspan(2) : whole;
   std::string_view text = TrimBlanks(WithoutChecks(WithoutThoughts(answer)));
   for (int i = 0; i < kMostSentences && !text.empty(); ++i) {
     const size_t start = LastSentenceStart(text);
@@ -130,7 +130,7 @@ std::string OnlyRelated(std::string_view gold, std::string_view answer) {
     for (auto at = said.begin();; ++at) {
       at = std::search(at, said.end(), value.begin(), value.end());
       if (at == said.end()) break;
-      last = RelatedBy(Words(said.begin(), at), is_name);
+      last = RelatedBy(WordSpan(said.begin(), at), is_name);
       if (last.empty()) return {};
     }
     if (!last.empty()) return last;
@@ -160,7 +160,7 @@ std::string_view WithoutApposition(std::string_view answer) {
   if (answer.size() > kLongest || comma == kNowhere || comma == 0) return {};
   std::vector<std::string> words = BareWords(answer.substr(comma + 2));
   while (!words.empty() && words.back() == ".") words.pop_back();
-  Words rest = words;
+  WordSpan rest = words;
   // "which is the brother of Ann"
   if (rest.size() > 2 && IsPhrase(" " + rest[0] + " ", Reading::kRelative) &&
       IsPhrase(rest[1], Reading::kCopula)) {
