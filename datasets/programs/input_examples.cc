@@ -62,7 +62,7 @@ absl::string_view FenceOf(absl::string_view line) {
   return length >= 3 ? line.substr(0, length) : absl::string_view();
 }
 
-bool Blank(absl::string_view line) {
+bool BlankLine(absl::string_view line) {
   return absl::StripAsciiWhitespace(line).empty();
 }
 
@@ -75,7 +75,7 @@ void AddLine(absl::string_view line, std::string& text) {
 // Nothing if there is none.
 std::optional<std::string> BodyAt(const TextLines& lines, bool output,
                                   size_t& at) {
-  while (at < lines.size() && Blank(lines[at])) ++at;
+  while (at < lines.size() && BlankLine(lines[at])) ++at;
   std::string text;
   if (at < lines.size() && !FenceOf(lines[at]).empty()) {
     const absl::string_view fence = FenceOf(lines[at++]);
@@ -89,7 +89,7 @@ std::optional<std::string> BodyAt(const TextLines& lines, bool output,
   size_t blank = 0;  // lines, which count if more text follows
   for (; at < lines.size() && HeadingOf(lines[at], true) == Heading::kNone;
        ++at) {
-    if (Blank(lines[at])) {
+    if (BlankLine(lines[at])) {
       ++blank;
       continue;
     }

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool Blank(std::string_view text) {
+bool NoText(std::string_view text) {
   return absl::StripAsciiWhitespace(AbslView(text)).empty();
 }
 
@@ -55,7 +55,7 @@ std::string ReadSvamp(SetRecord& record) {
   std::string body = Trimmed(ColumnText(record.fields, "Body"));
   if (!body.empty() && absl::ascii_isalnum(body.back())) body += '.';
   const std::string question = ColumnText(record.fields, "Question");
-  if (Blank(question)) return "no text under \"Question\"";
+  if (NoText(question)) return "no text under \"Question\"";
   record.question = absl::StrCat(body, body.empty() ? "" : " ", question);
   record.answer = ColumnText(record.fields, "Answer");
   record.solution = ColumnText(record.fields, "Equation");
@@ -65,12 +65,12 @@ std::string ReadSvamp(SetRecord& record) {
 std::string ReadOlympiadBench(SetRecord& record) {
   const std::string context = ColumnText(record.fields, "context");
   const std::string question = ColumnText(record.fields, "question");
-  if (Blank(question)) return "no text under \"question\"";
+  if (NoText(question)) return "no text under \"question\"";
   record.question =
       absl::StrCat(context, context.empty() ? "" : "\n", question);
   record.solution = ColumnText(record.fields, "solution");
   record.answer = ColumnText(record.fields, "final_answer");
-  return Blank(record.answer)
+  return NoText(record.answer)
              ? "\"final_answer\" is empty: a proof has no answer to grade"
              : "";
 }

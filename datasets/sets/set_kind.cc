@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-bool Blank(std::string_view text) {
+bool BlankCell(std::string_view text) {
   return absl::StripAsciiWhitespace(AbslView(text)).empty();
 }
 
@@ -285,7 +285,7 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
                            "convert a file of columns to records first");
   }
   if (problem.empty()) problem = kind.read(out);
-  if (problem.empty() && Blank(out.question)) {
+  if (problem.empty() && BlankCell(out.question)) {
     problem = "the question is empty or not text";
   }
   if (problem.empty() && kind.task == "qa") problem = FillMarks(out);
