@@ -14,6 +14,7 @@ using namespace espalier;
 // "10 21" asks for the two numbers whose sum is 10 and whose product is 21.
 class PairTask : public Task {
  public:
+  PairTask() { format_.max_step_tokens = 4; }
   std::string_view name() const override { return "pair"; }
   absl::StatusOr<std::string> Render(const Problem& problem) const override {
     int sum, product;
@@ -36,7 +37,7 @@ class PairTask : public Task {
   }
 
  private:
-  const StepFormat format_{.max_step_tokens = 4};  // a step is a line
+  StepFormat format_;  // a step is a line
 };
 
 class PairVerifier : public Verifier {

@@ -196,9 +196,8 @@ class PresetTest(MethodsTest):
                          "uct:c_end=1:widht=3:branch=0", *missing),
                      "budget is zero", "c_end", '"width"', "branch=0")
         self.refused(run("eval", "--set", "stories:easy", "--methods",
-                         "bem,puct:branch=0", "--budget-tokens", "-1",
-                         "--compare", "beam", *missing),
-                     '"beam"', "branch=0", "--budget-tokens -1", "--compare")
+                         "bem,puct:branch=0", "--compare", "beam", *missing),
+                     '"beam"', "branch=0", "--compare")
         self.refused(run("generate", "--set", "stories:easy", "--search",
                          "puct:branch=0", "--shard", "4/2", *missing),
                      "branch=0", "--shard 4/2", "--out FILE")

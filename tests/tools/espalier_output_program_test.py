@@ -441,7 +441,7 @@ class OutputTest(ProgramTest):
     def test_numbers_that_do_not_fit_are_refused(self):
         for name, value in (("--budget-tokens", "18446744073709551616"),
                             ("--budget-tokens", "9223372036854775808"),
-                            ("--seed", "-1"), ("--seed", "1e6"),
+                            ("--seed", "-1"), ("--seed", "1.5"),
                             ("--seed", "18446744073709551616"),
                             ("--limit", "100000000000000000000"),
                             ("--budget-bytes", "100000000000000000000")):

@@ -137,7 +137,7 @@ class WrongInputTest(ProgramTest):
     def test_zero_budget(self):
         self.refused(run("solve", STORY, "--budget-tokens", "0"), "budget")
         self.refused(run("eval", "--set", "stories:easy", "--budget-tokens",
-                         "0"), "--budget-tokens 0: expected")
+                         "0"), "--budget-tokens: 0: expected")
         self.refused(run("solve", STORY, "--budget-tokens", "-5"),
                      "--budget-tokens", "0 or more")
 

@@ -337,11 +337,22 @@ class NetworkTest(QueueCase):
                          before=network.before) for network in self.networks]
         self.addCleanup(lambda: [w.kill() for w in workers])
         # One at a time is cut off, for longer than its lease; then both.
-        held = "SELECT count(*) FROM espalier.searches WHERE state='running'"
         wait_for(lambda: self.sql(
             "SELECT count(*) FROM pg_namespace WHERE nspname='espalier'"
-        ) == [["1"]] and int(self.sql(held)[0][0]) > 3)
+        ) == [["1"]])
+        # Each worker has recorded something of a search that it holds, so that
+        # another can continue inside it; or there is no work left.
+        inside = ("SELECT count(DISTINCT worker_id) FROM espalier.searches "
+                  "WHERE state='running' AND responses > 0")
+        left = ("SELECT count(*), count(*) FILTER (WHERE state IN ('waiting', "
+                "'running')) FROM espalier.searches")
+
+        def ready():
+            (all_of_them, open_ones), = self.sql(left)
+            return (self.sql(inside) == [["2"]] or
+                    (int(all_of_them) > 0 and int(open_ones) == 0))
         for which in ((0,), (1,), (0, 1)):
+            wait_for(ready)
             for index in which:
                 self.networks[index].cable("down")
             time.sleep(2.5)

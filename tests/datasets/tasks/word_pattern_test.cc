@@ -52,15 +52,18 @@ TEST(WordPattern, ReadsAsManyWordsAsPlacesHold) {
 
 TEST(PlainWords, NumbersInWordsAreNumbers) {
   const PlainWords words = CutWords(
-      "Ann\u2019s box holds twenty-three, a hundred and five, 12 or 1,000!");
-  EXPECT_EQ(words.texts, (std::vector<std::string>{
-                             "ann", "'s", "box", "holds", "twenty-three",
-                             "a-hundred-and-five", "12", "or", "1,000"}));
+      "Ann\u2019s box holds twenty-three, a hundred and five, 12 or 1,000 or "
+      "1,00!");
+  EXPECT_EQ(words.texts,
+            (std::vector<std::string>{"ann", "'s", "box", "holds",
+                                      "twenty-three", "a-hundred-and-five",
+                                      "12", "or", "1,000", "or", "1,00"}));
   EXPECT_EQ(words.names[0], "Ann");
   EXPECT_EQ(words.numbers[4], 23);
   EXPECT_EQ(words.numbers[5], 105);
   EXPECT_EQ(words.numbers[6], 12);
-  EXPECT_EQ(words.numbers[8], std::nullopt);
+  EXPECT_EQ(words.numbers[8], 1000);
+  EXPECT_EQ(words.numbers[10], std::nullopt);
   EXPECT_TRUE(words.after_comma[5]);
   EXPECT_FALSE(words.after_comma[7]);
 }
