@@ -69,7 +69,7 @@ std::string VllmReply(int samples = kSamples, int tokens = kTokens) {
               {"object", "text_completion"},
               {"model", "m"},
               {"choices", choices},
-              {"usage", {{"prompt_tokens", 200}, {"completion_tokens", 256}}}}
+              {"usage", {{"completion_tokens", 256}}}}
       .dump();
 }
 

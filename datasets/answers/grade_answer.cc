@@ -13,6 +13,7 @@
 #include "datasets/answers/choice.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/extract_answer.h"
+#include "datasets/answers/marks_beside.h"
 #include "datasets/answers/opposites.h"
 #include "datasets/answers/parser.h"
 #include "datasets/answers/phrases.h"
@@ -547,10 +548,21 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
                                   "\", the answer \"", words->second,
                                   "\"; without that, ", reason));
   }
+  const auto numeral = [](const Readings& side) {
+    return std::string(
+        FirstNumeral(side.number.empty() ? side.text : side.number));
+  };
+  if (const std::string number = numeral(a);
+      number == numeral(b) && OtherMarks(gold, answer, number)) {
+    return Undecided(absl::StrCat("what stands beside ", number,
+                                  " differs; without that, ", reason));
+  }
   std::string why = OnlyRelated(a.text, answer);
   if (why.empty()) why = OnlyRelated(b.text, gold);
   if (!why.empty()) {
     why = absl::StrCat("\"", why, "\" may make another answer of it");
+  } else if (IsAnagram(TrimBlanks(a.text), TrimBlanks(b.text))) {
+    why = "the letters of gold stand in another order";
   } else if (RoundedAway(a.text, b.text, answer)) {
     why = "the answer is rounded, gold is not";
   } else {
@@ -612,7 +624,9 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
     }
   }
   // Words that gold has as well change nothing.
-  if (verdict.equal && !b.doubt.empty() &&
+  // "2 hours and 15 minutes" is one amount.
+  const bool one = b.doubt == "and" && WritesUnit(b) && !UnitOf(b).empty();
+  if (verdict.equal && !b.doubt.empty() && !one &&
       Lower(gold).find(b.doubt) == std::string::npos) {
     return Undecided(absl::StrCat("the answer is not claimed (\"", b.doubt,
                                   "\"); read as if, ", verdict.reason));

@@ -233,7 +233,8 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "roundedTo",
                                               "begins",
                                               "ownPast",
-                                              "ownLabel"};
+                                              "ownLabel",
+                                              "mark"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -249,6 +249,8 @@ enum class Reading {
   kBegins,           // of a time: something begins then
   kOwnPast,   // in front of a number: how often the response did something
   kOwnLabel,  // all in front of a number that says something of the response
+  // Of another quantity (marks_beside.h):
+  kMark,  // beside a number: its kind and which of that kind
 };
 
 struct Phrase {

@@ -15,22 +15,6 @@ namespace {
 constexpr size_t kLongestNumber = 40;
 constexpr size_t kLongestUnit = 60;
 
-// The last occurrence of the number that is not part of a longer one.
-size_t LastPlace(std::string_view text, std::string_view number) {
-  for (size_t at = text.rfind(number); at != kNowhere;
-       at = at == 0 ? kNowhere : text.rfind(number, at - 1)) {
-    const std::string_view behind = text.substr(at + number.size());
-    const bool front = at > 0 && (Digit(text[at - 1]) || text[at - 1] == '.' ||
-                                  Letter(text[at - 1]));
-    const bool back =
-        !behind.empty() &&
-        (Digit(behind[0]) || (behind.size() > 1 && Digit(behind[1]) &&
-                              (behind[0] == '.' || behind[0] == ',')));
-    if (!front && !back) return at;
-  }
-  return kNowhere;
-}
-
 // "$5", if the sign opens no formula.
 bool IsMoney(std::string_view text, size_t at, size_t end) {
   if (at == 0 || text[at - 1] != '$') return false;
@@ -75,10 +59,25 @@ std::string_view FirstToken(std::string_view text) {
 
 }  // namespace
 
+size_t PlaceOfNumber(std::string_view text, std::string_view number) {
+  for (size_t at = text.rfind(number); at != kNowhere;
+       at = at == 0 ? kNowhere : text.rfind(number, at - 1)) {
+    const std::string_view behind = text.substr(at + number.size());
+    const bool front = at > 0 && (Digit(text[at - 1]) || text[at - 1] == '.' ||
+                                  Letter(text[at - 1]));
+    const bool back =
+        !behind.empty() &&
+        (Digit(behind[0]) || (behind.size() > 1 && Digit(behind[1]) &&
+                              (behind[0] == '.' || behind[0] == ',')));
+    if (!front && !back) return at;
+  }
+  return kNowhere;
+}
+
 std::string UnitBeside(std::string_view response, std::string_view number) {
   number = TrimBlanks(number);
   if (number.empty() || number.size() > kLongestNumber) return {};
-  const size_t at = LastPlace(response, number);
+  const size_t at = PlaceOfNumber(response, number);
   if (at == kNowhere) return {};
   const size_t end = at + number.size();
   const std::string_view rest =
@@ -100,6 +99,11 @@ std::string UnitBeside(std::string_view response, std::string_view number) {
     return blank == 0 ? std::string_view()
                       : FirstToken(rest.substr(length + 1));
   };
+  // "degrees Celsius" is no angle (marks_beside.h).
+  if (IsPhrase(Lower(std::string(first) + " " + std::string(next())),
+               Reading::kMark)) {
+    return {};
+  }
   if (IsPhrase(first, Reading::kSquareCubic)) length += next().size() + 1;
   if (next() == "per") {
     length += 4;

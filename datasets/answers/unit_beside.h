@@ -9,6 +9,7 @@
 #ifndef ESPALIER_DATASETS_ANSWERS_UNIT_BESIDE_H_
 #define ESPALIER_DATASETS_ANSWERS_UNIT_BESIDE_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,10 @@ namespace espalier {
 // Behind the last occurrence of `number` in `response`; empty if no known unit
 // is there.
 std::string UnitBeside(std::string_view response, std::string_view number);
+
+// Where `number` last occurs in `text` as no part of a longer number or word;
+// npos if it does not.
+size_t PlaceOfNumber(std::string_view text, std::string_view number);
 
 }  // namespace espalier
 
