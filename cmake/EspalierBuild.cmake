@@ -121,7 +121,7 @@ set(ESPALIER_FUZZED base include search/tree datasets/answers datasets/programs
   search/method_options search/search_context search/stop
   search/verdict_requests)
 set(ESPALIER_NOT_FUZZED src/trace/labels src/trace/replay
-  datasets/sets/problem_set datasets/sets/problem_stream)
+  datasets/sets/problem_set datasets/sets/problem_stream datasets/sets/unjudged)
 list(JOIN ESPALIER_FUZZED "|" ESPALIER_FUZZED)
 list(JOIN ESPALIER_NOT_FUZZED "|" ESPALIER_NOT_FUZZED)
 
