@@ -116,11 +116,11 @@ TEST_F(RunDbTest, AFailedSearchCanBeReopened) {
     const int64_t search =
         db->BeginSearch(run, problem, pruned ? 1 : 2)->search_id;
     ASSERT_TRUE(db->AddResponse(search, 3, entry).ok());
-    ASSERT_TRUE(db->FinishSearch(search, Finished(result, std::nullopt,
-                                                  ToStored(Tree(), {{}}, {}),
-                                                  {{entry}})
-                                             .value())
-                    .ok());
+    ASSERT_TRUE(
+        db->FinishSearch(search, Finished(result, std::nullopt,
+                                          ToStored(Tree(), {{}}, {}), {{entry}})
+                                     .value())
+            .ok());
     ASSERT_EQ(Count(*db, "responses"), 0);
     ASSERT_EQ(Count(*db, "searches WHERE state='failed' AND error='gone'"), 1);
     if (pruned) {
