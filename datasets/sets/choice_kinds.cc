@@ -422,8 +422,8 @@ std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
                     FindColumn(record.fields, "subject") != nullptr &&
                     FindColumn(record.fields, "choices") != nullptr;
   counting.only = counting.given || mmlu || column->index;
-  std::vector<Json> each = {*gold};
-  if (gold->is_array()) each.assign(gold->begin(), gold->end());
+  std::vector<Json> each = gold->is_array() ? gold->get<std::vector<Json>>()
+                                            : std::vector<Json>{*gold};
   if (gold->is_string() &&
       std::find(options.begin(), options.end(), gold->get<std::string>()) ==
           options.end()) {
