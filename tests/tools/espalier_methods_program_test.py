@@ -198,6 +198,10 @@ class PresetTest(MethodsTest):
         self.refused(run("eval", "--set", "stories:easy", "--methods",
                          "bem,puct:branch=0", "--compare", "beam", *missing),
                      '"beam"', "branch=0", "--compare")
+        # Out of its range, an option is refused before the others are read.
+        self.refused(run("eval", "--set", "stories:easy", "--methods",
+                         "bem,puct:branch=0", "--budget-tokens", "-1",
+                         *missing), "--budget-tokens: -1: expected")
         self.refused(run("generate", "--set", "stories:easy", "--search",
                          "puct:branch=0", "--shard", "4/2", *missing),
                      "branch=0", "--shard 4/2", "--out FILE")
