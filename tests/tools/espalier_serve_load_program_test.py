@@ -131,7 +131,8 @@ class OthersTest(ServeTest):
         added.sort()
         print(f"figure: serve adds {1000 * added[100]:.2f} ms to a search, "
               f"p99 {1000 * added[197]:.2f} ms")
-        self.assertLess(added[197], 0.5 if SLOW else 0.05)
+        # Other tests may run beside this one unless LONG.
+        self.assertLess(added[197], 0.5 if SLOW else 0.005 if LONG else 0.05)
 
 
 class QueueTest(ServeTest):
