@@ -187,7 +187,7 @@ absl::Status CheckOptions(const std::string& method,
 
 // What is wrong with a method's text, as an answer to the client.
 absl::Status CheckMethod(const std::string& method, std::string_view param,
-                         const std::string& served, int64_t most) {
+                         const ApiDefaults& defaults) {
   if (method.empty() || method == "auto") return absl::OkStatus();
   if (method.size() > kLongestMethod) {
     return BadRequest(param,
@@ -196,16 +196,15 @@ absl::Status CheckMethod(const std::string& method, std::string_view param,
   }
   const auto algorithm = MakeAlgorithm(method);
   const absl::Status& made = algorithm.status();
-  if (made.ok()) return CheckOptions(method, **algorithm, param, most);
+  if (made.ok()) {
+    return CheckOptions(method, **algorithm, param, defaults.max_option);
+  }
   if (!absl::IsNotFound(made) || method.starts_with("preset=")) {
     return BadRequest(param, std::string(made.message()));
   }
   const bool as_model = param == "model";
-  std::vector<std::string> names;
-  for (const AlgorithmInfo* info : ListAlgorithms()) {
-    names.push_back(info->name);
-  }
-  if (as_model) names.push_back(served);
+  std::vector<std::string> names = defaults.methods;
+  if (as_model) names.push_back(defaults.model);
   const std::string name = method.substr(0, method.find(':'));
   const std::string nearest = NearestName(name, names);
   std::string text = absl::StrCat("unknown ", as_model ? "model " : "method ",
@@ -228,7 +227,7 @@ absl::Status CheckMethod(const std::string& method, std::string_view param,
   }
   return WithApiCode(
       absl::NotFoundError(absl::StrCat(
-          text, nearest.empty() ? ":" : "", " this server has ", served,
+          text, nearest.empty() ? ":" : "", " this server has ", defaults.model,
           "; a search method can stand in its place, METHOD or METHOD@BUDGET, "
           "e.g. beam@2000 (GET /v1/models lists them)")),
       "model_not_found", param);
@@ -513,7 +512,7 @@ std::string BudgetText(const BudgetSpec& budget) {
 absl::Status CheckPathMethod(const std::string& path_method,
                              const ApiDefaults& defaults) {
   ESP_ASSIGN_OR_RETURN(const Choice named, SplitChoice(path_method, "path"));
-  return CheckMethod(named.method, "path", defaults.model, defaults.max_option);
+  return CheckMethod(named.method, "path", defaults);
 }
 
 absl::StatusOr<ApiRequest> ReadApiRequest(ApiKind kind,
@@ -556,8 +555,7 @@ absl::StatusOr<ApiRequest> ReadApiRequest(ApiKind kind,
   Choice choice{.method = search.method, .budget = defaults.budget};
   std::string_view budget_from = "model";
   const auto prefer = [&](Choice named, std::string_view param) {
-    const absl::Status error =
-        CheckMethod(named.method, param, defaults.model, defaults.max_option);
+    const absl::Status error = CheckMethod(named.method, param, defaults);
     if (!error.ok()) return error;
     if (!named.method.empty()) choice.method = std::move(named.method);
     if (named.budget) {

@@ -40,6 +40,7 @@ struct ApiDefaults {
   int64_t max_budget = 65536;  // tokens that a request may ask for
   int64_t max_option = 256;    // most that it may set a method's option to
   bool has_reward = false;     // `auto` may choose methods that score steps
+  std::vector<std::string> methods;  // that can answer here, in order
 };
 
 struct ApiRequest {
@@ -56,8 +57,9 @@ struct ApiRequest {
   std::vector<std::string> ignored;
 };
 
-// What is wrong with METHOD[@BUDGET] in a path: NotFound, with all methods, if
-// it names none, InvalidArgument for its options or its budget.
+// What is wrong with METHOD[@BUDGET] in a path: NotFound, with
+// `defaults.methods`, if it names none, InvalidArgument for its options or its
+// budget.
 absl::Status CheckPathMethod(const std::string& path_method,
                              const ApiDefaults& defaults);
 

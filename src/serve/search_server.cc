@@ -90,11 +90,12 @@ std::vector<std::string> UsableMethods(Engine& engine,
   return usable;
 }
 
-// A method that scores steps is usable: there is a reward model.
-SearchServerOptions WithReward(SearchServerOptions options,
-                               const std::vector<std::string>& usable) {
+SearchServerOptions WithMethods(SearchServerOptions options,
+                                std::vector<std::string> usable) {
+  // A method that scores steps is usable: there is a reward model.
   options.api.has_reward =
       std::find(usable.begin(), usable.end(), "beam") != usable.end();
+  options.api.methods = std::move(usable);
   return options;
 }
 
@@ -174,8 +175,7 @@ SearchServer::SearchServer(Engine& engine, RequestTasks tasks,
                            SearchServerOptions options)
     : engine_(engine),
       tasks_(std::move(tasks)),
-      models_(UsableMethods(engine, tasks_)),
-      options_(WithReward(std::move(options), models_)),
+      options_(WithMethods(std::move(options), UsableMethods(engine, tasks_))),
       inbox_(options_.queue) {}
 
 SearchServer::~SearchServer() = default;
@@ -357,17 +357,17 @@ void SearchServer::Handle(std::shared_ptr<HttpExchange> exchange) {
 void SearchServer::HandleModels(const std::shared_ptr<HttpExchange>& exchange,
                                 const std::string& id) {
   const std::string& served = options_.api.model;
+  std::vector<std::string> names = options_.api.methods;
   if (id.empty()) {
     nlohmann::json models = nlohmann::json::array({ModelJson(served)});
-    for (const std::string& name : models_) models.push_back(ModelJson(name));
+    for (const std::string& name : names) models.push_back(ModelJson(name));
     return Reply(*exchange, "models", 200,
                  JsonText({{"object", "list"}, {"data", models}}));
   }
   if (id == served ||
-      std::find(models_.begin(), models_.end(), id) != models_.end()) {
+      std::find(names.begin(), names.end(), id) != names.end()) {
     return Reply(*exchange, "models", 200, JsonText(ModelJson(id)));
   }
-  std::vector<std::string> names = models_;
   names.push_back(served);
   std::string text = absl::StrCat("no model \"", id.substr(0, 60), "\"");
   const std::string nearest =

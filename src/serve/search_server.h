@@ -85,7 +85,6 @@ class SearchServer {
 
   Engine& engine_;
   const RequestTasks tasks_;
-  const std::vector<std::string> models_;
   const SearchServerOptions options_;
   SearchInbox inbox_;
   std::unique_ptr<HttpServer> http_;

@@ -20,7 +20,8 @@ const ApiDefaults& Defaults() {
   static const ApiDefaults defaults{.model = "stories",
                                     .search = {.method = "majority", .seed = 5},
                                     .budget = {.tokens = 300},
-                                    .max_budget = 5000};
+                                    .max_budget = 5000,
+                                    .methods = {"beam", "majority"}};
   return defaults;
 }
 

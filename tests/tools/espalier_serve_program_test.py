@@ -543,6 +543,18 @@ class RefusedTest(ServeTest):
             with self.subTest(method=method, path=path):
                 self.fault(self.server.ask(method, path), 405)
         self.fault(self.server.chat(path="/bem" + CHAT), 404, "beam")
+        # The methods named are those that answer: omega_prm only labels.
+        unknown = self.server.chat(path="/nonsense" + CHAT)
+        self.fault(unknown, 404, "METHOD@BUDGET")
+        listed = [m["id"] for m in self.right(
+            self.server.get("/v1/models"))["data"][1:]]
+        named = unknown.json["error"]["message"].split("one of auto, ")[1]
+        self.assertEqual(named.split(", "), listed)
+        self.assertNotIn("omega_prm", listed)
+        for path, fields in (("/omega_pr" + CHAT, {}),
+                             (CHAT, {"search": {"method": "omega_pr"}})):
+            reply = self.server.chat(path=path, **fields)
+            self.assertNotIn("omega_prm", reply.json["error"]["message"])
         self.fault(self.server.get("/nonsense/v1/models"), 404, "METHOD@BUDGET")
         self.right(self.server.get("/beam:width=2@600/v1/models"))
 
