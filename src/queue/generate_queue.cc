@@ -1,10 +1,12 @@
 #include "src/queue/generate_queue.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/status_macros.h"
 #include "src/engine/prompted_task.h"
@@ -81,33 +83,46 @@ class QueueRecorder : public SearchRecorder {
   std::map<size_t, int64_t> claims_;   // of searches under way
 };
 
-}  // namespace
+using DescribeFunction =
+    std::function<absl::StatusOr<RunInfo>(const std::vector<QueueRun>&)>;
 
-absl::StatusOr<JoinedRun> JoinRun(
-    const std::string& url,
-    const std::function<absl::StatusOr<RunInfo>(const std::vector<QueueRun>&)>&
-        describe,
-    const ProblemSet& set, int searches, const std::atomic<bool>* stop) {
-  JoinedRun joined;
-  ESP_ASSIGN_OR_RETURN(joined.queue, WorkQueue::Open(url, /*create=*/true));
+// False once `stop` is set.
+bool PauseUnlessStopped(const std::atomic<bool>* stop, double seconds) {
+  const Clock& clock = Clock::Real();
+  const double until = clock.Seconds() + seconds;
   Mutex mutex;
   CondVar pause;
+  MutexLock lock(mutex);
   for (;;) {
-    ESP_ASSIGN_OR_RETURN(const bool locked, joined.queue->TryLockRuns());
-    if (locked) break;
-    if (stop != nullptr && stop->load()) {
-      return absl::CancelledError("stopped before a search began");
-    }
-    MutexLock lock(mutex);
-    pause.WaitFor(mutex, 0.1);
+    if (stop != nullptr && stop->load()) return false;
+    const double left = until - clock.Seconds();
+    if (left <= 0) return true;
+    pause.WaitFor(mutex, std::min(left, 0.1));
   }
-  ESP_ASSIGN_OR_RETURN(const std::vector<QueueRun> runs, joined.queue->Runs());
+}
+
+absl::Status StoppedEarly() {
+  return absl::CancelledError("stopped before a search began");
+}
+
+absl::StatusOr<JoinedRun> TryToJoin(const QueueWorkerOptions& options,
+                                    const DescribeFunction& describe,
+                                    const ProblemSet& set, int searches) {
+  ESP_ASSIGN_OR_RETURN(auto queue,
+                       WorkQueue::Open(options.url, /*create=*/true));
+  JoinedRun joined{.queue = queue->db().name()};
+  for (;;) {
+    ESP_ASSIGN_OR_RETURN(const bool locked, queue->TryLockRuns());
+    if (locked) break;
+    if (!PauseUnlessStopped(options.stop, 0.1)) return StoppedEarly();
+  }
+  ESP_ASSIGN_OR_RETURN(const std::vector<QueueRun> runs, queue->Runs());
   ESP_ASSIGN_OR_RETURN(const RunInfo info, describe(runs));
   for (const QueueRun& run : runs) {
     if (run.row.config_hash != ConfigHash(info)) continue;
     if (run.set_hash != HashProblems(set)) {
       return absl::FailedPreconditionError(
-          absl::StrCat(joined.queue->db().name(), ": run ", run.row.run_id,
+          absl::StrCat(joined.queue, ": run ", run.row.run_id,
                        " with these settings was begun with other problems (",
                        run.problems, "; here are ", set.problems.size(),
                        "); give every worker the same set"));
@@ -115,11 +130,49 @@ absl::StatusOr<JoinedRun> JoinRun(
     joined.run = run.row.run_id;
   }
   if (joined.run == 0) {
-    ESP_ASSIGN_OR_RETURN(joined.run, joined.queue->AddRun(info, set, searches));
+    ESP_ASSIGN_OR_RETURN(joined.run, queue->AddRun(info, set, searches));
     joined.added = true;
   }
-  ESP_RETURN_IF_ERROR(joined.queue->UnlockRuns());
+  ESP_RETURN_IF_ERROR(queue->UnlockRuns());
+  QueueWorkerOptions with_run = options;
+  with_run.run = joined.run;
+  ESP_ASSIGN_OR_RETURN(
+      joined.worker, QueueWorker::Start(std::move(queue), std::move(with_run)));
   return joined;
+}
+
+}  // namespace
+
+absl::StatusOr<JoinedRun> JoinRun(
+    QueueWorkerOptions options, const DescribeFunction& describe,
+    const ProblemSet& set, int searches,
+    const std::function<void(const absl::Status&)>& away) {
+  double pause = 0, away_since = -1;
+  absl::Status last;
+  const auto describe_connected = [&](const std::vector<QueueRun>& runs) {
+    pause = 0;
+    away_since = -1;
+    return describe(runs);
+  };
+  for (;;) {
+    absl::StatusOr<JoinedRun> joined =
+        TryToJoin(options, describe_connected, set, searches);
+    const absl::Status& error = joined.status();
+    // One who is refused at the start has most likely been told a wrong
+    // address.
+    if (joined.ok() || !IsPassing(error) || !absl::IsUnavailable(error)) {
+      return joined;
+    }
+    const double now = Clock::Real().Seconds();
+    if (away_since < 0) away_since = now;
+    if (now >= away_since + options.patience) {
+      return GivenUp(error, options.patience);
+    }
+    if (error.message() != last.message()) away(error);
+    last = error;
+    pause = std::min(std::max(0.1, 2 * pause), kLongestPause);
+    if (!PauseUnlessStopped(options.stop, pause)) return StoppedEarly();
+  }
 }
 
 absl::StatusOr<GenerateTotals> GenerateFromQueue(Engine& engine,

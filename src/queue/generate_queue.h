@@ -1,10 +1,10 @@
 // A worker of a run that many machines share: searches what it claims from a
 // queue until the run is over.
 //
-//   ESP_ASSIGN_OR_RETURN(JoinedRun joined, JoinRun(url, describe, set, n));
-//   auto worker = QueueWorker::Start(std::move(joined.queue), ...);
+//   ESP_ASSIGN_OR_RETURN(JoinedRun joined,
+//                        JoinRun({.url = url}, describe, set, n, away));
 //   ESP_ASSIGN_OR_RETURN(GenerateTotals totals, GenerateFromQueue(
-//       *engine, **worker, set, options, hooks));
+//       *engine, *joined.worker, set, options, hooks));
 #ifndef ESPALIER_SRC_QUEUE_GENERATE_QUEUE_H_
 #define ESPALIER_SRC_QUEUE_GENERATE_QUEUE_H_
 
@@ -24,21 +24,27 @@
 namespace espalier {
 
 struct JoinedRun {
-  std::unique_ptr<WorkQueue> queue;
+  std::unique_ptr<QueueWorker> worker;
+  std::string queue;  // name of the database
   int64_t run = 0;
   bool added = false;  // by this call
 };
 
-// Waits for another program that adds a run, until `stop` is set (Cancelled).
-// The run that `describe` gives; it is added if the queue has none with its
-// settings. `describe` gets the runs that are there and may take what they
-// measured. Of programs that start at once, one describes and adds the run
-// first. FailedPrecondition: the run was begun with other problems.
+// A worker of the run that `describe` gives (`options.run` is not read); the
+// run is added if the queue has none with its settings. `describe` gets the
+// runs that are there and may take what they measured. Of programs that start
+// at once, one describes and adds the run first, and the others wait for it,
+// until `options.stop` is set (Cancelled). FailedPrecondition: the run was
+// begun with other problems.
+//
+// While the database is away everything is tried again, for as long as
+// `options.patience`; `away` gets the reason once each time it is another.
 absl::StatusOr<JoinedRun> JoinRun(
-    const std::string& url,
+    QueueWorkerOptions options,
     const std::function<absl::StatusOr<RunInfo>(const std::vector<QueueRun>&)>&
         describe,
-    const ProblemSet& set, int searches, const std::atomic<bool>* stop);
+    const ProblemSet& set, int searches,
+    const std::function<void(const absl::Status&)>& away);
 
 // `totals.searches` and the counts are of this worker, except `left` of the
 // worker's own counts. Searches that another worker took over are not counted.

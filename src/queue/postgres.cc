@@ -3,13 +3,16 @@
 #include <libpq-fe.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <bit>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/cord.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "base/clock.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 
@@ -52,6 +55,36 @@ absl::Status Passing(absl::Status status) {
   return status;
 }
 
+// What a server said when it refused a connection: "FATAL:  28P01: password
+// authentication failed", with SQLSTATE, as libpq's verbose errors have it.
+struct Refusal {
+  std::string state;  // "": it said nothing, or could not be reached
+  std::string text;   // the line, without the state
+};
+
+// Of several hosts, what the last one said.
+Refusal ReadRefusal(std::string_view errors) {
+  Refusal refusal;
+  for (const absl::string_view line : absl::StrSplit(AbslView(errors), '\n')) {
+    for (size_t at = line.find(":  "); at != line.npos && at + 10 < line.size();
+         at = line.find(":  ", at + 1)) {
+      const absl::string_view state = line.substr(at + 3, 5);
+      if (line.substr(at + 8, 2) != ": " ||
+          !std::all_of(state.begin(), state.end(), [](char c) {
+            return absl::ascii_isdigit(static_cast<unsigned char>(c)) ||
+                   absl::ascii_isupper(static_cast<unsigned char>(c));
+          })) {
+        continue;
+      }
+      refusal = {
+          .state = std::string(state),
+          .text = absl::StrCat(line.substr(0, at + 2), line.substr(at + 10))};
+      break;
+    }
+  }
+  return refusal;
+}
+
 // The first line of libpq's text, which has several and ends with a newline.
 std::string FirstLine(const char* text) {
   const std::string_view all = text == nullptr ? "" : text;
@@ -68,6 +101,24 @@ std::string NameOf(const pg_conn* connection) {
                       or_empty(PQhost(connection)), ":",
                       or_empty(PQport(connection)), "/",
                       or_empty(PQdb(connection)));
+}
+
+// Why the second try failed; `first`: the error of the first.
+absl::Status NotConnected(const pg_conn* connection, const std::string& name,
+                          const std::string& first) {
+  if (PQconnectionNeedsPassword(connection) != 0) {
+    return absl::UnauthenticatedError(absl::StrCat(
+        name,
+        ": cannot connect: the server asks for a password; put it into "
+        "the environment variable PGPASSWORD or into ~/.pgpass"));
+  }
+  const Refusal refusal = ReadRefusal(PQerrorMessage(connection));
+  if (refusal.state.empty() || MayPass(refusal.state)) {
+    return absl::UnavailableError(
+        absl::StrCat(name, ": cannot connect: ", first));
+  }
+  return absl::UnauthenticatedError(
+      absl::StrCat(name, ": cannot connect: ", refusal.text));
 }
 
 }  // namespace
@@ -128,10 +179,12 @@ absl::Status CheckPostgresUrl(const std::string& url) {
   PQconninfoOption* options =
       IsPostgresUrl(url) ? PQconninfoParse(url.c_str(), nullptr) : nullptr;
   bool right = options != nullptr;
+  bool password = false;
   for (const PQconninfoOption* o = options; right && o->keyword != nullptr;
        ++o) {
     const std::string_view name = o->keyword;
     const std::string_view value = o->val == nullptr ? "" : o->val;
+    password |= name.ends_with("password") && !value.empty();
     if (name == "port")
       right = value.find_first_not_of("0123456789,") == value.npos;
     // libpq takes the first "@" for the end of the password.
@@ -140,6 +193,12 @@ absl::Status CheckPostgresUrl(const std::string& url) {
     }
   }
   PQconninfoFree(options);
+  if (right && password) {
+    return absl::InvalidArgumentError(
+        "a password in the address of a database is refused, since everyone on "
+        "this machine can read command lines; leave it out, and put it into "
+        "the environment variable PGPASSWORD or into ~/.pgpass");
+  }
   if (right) return absl::OkStatus();
   return absl::InvalidArgumentError(
       "not the address of a PostgreSQL database; expected "
@@ -162,6 +221,7 @@ absl::StatusOr<std::unique_ptr<Postgres>> Postgres::Connect(
       "application_name", "dbname",           nullptr};
   const char* const values[] = {
       "10", "10", "5", "2", "20000", "UTF8", "espalier", url.c_str(), nullptr};
+  const double start = Clock::Real().Seconds();
   pg_conn* connection = PQconnectdbParams(names, values, /*expand_dbname=*/1);
   if (connection == nullptr) {
     return absl::ResourceExhaustedError("no memory for a database connection");
@@ -169,9 +229,18 @@ absl::StatusOr<std::unique_ptr<Postgres>> Postgres::Connect(
   auto db = std::unique_ptr<Postgres>(new Postgres(connection));
   db->name_ = NameOf(connection);
   if (PQstatus(connection) != CONNECTION_OK) {
-    return Passing(absl::UnavailableError(absl::StrCat(
-        db->name_,
-        ": cannot connect: ", FirstLine(PQerrorMessage(connection)))));
+    const std::string error = FirstLine(PQerrorMessage(connection));
+    // libpq tells the SQLSTATE of a refusal only in verbose errors, which a new
+    // connection does not have yet: the second try does. A server that refuses
+    // does so soon.
+    if (Clock::Real().Seconds() < start + 5) {
+      PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
+      PQreset(connection);
+      PQsetErrorVerbosity(connection, PQERRORS_DEFAULT);
+    }
+    if (PQstatus(connection) != CONNECTION_OK) {
+      return Passing(NotConnected(connection, db->name_, error));
+    }
   }
   db->socket_ = PQsocket(connection);
   // A client that is stopped or cut off must not keep its locks: the server

@@ -6,8 +6,8 @@
 //   for (int r = 0; r < rows.size(); ++r) use(rows.Int(r, 0));
 //
 // Errors name the server, the database and the user, never a password, which
-// libpq takes from PGPASSWORD, PGPASSFILE, ~/.pgpass or the URL. Unavailable:
-// the server cannot be reached or is about to end, and the same may work later
+// libpq takes from PGPASSWORD, PGPASSFILE or ~/.pgpass. Unavailable: the server
+// cannot be reached or is about to end, and the same may work later
 // (IsPassing). Thread-compatible.
 #ifndef ESPALIER_SRC_QUEUE_POSTGRES_H_
 #define ESPALIER_SRC_QUEUE_POSTGRES_H_
@@ -72,7 +72,8 @@ class PgRows {
 // "postgres://..." or "postgresql://...".
 bool IsPostgresUrl(std::string_view text);
 
-// InvalidArgument, which does not repeat the text, if libpq cannot read it.
+// InvalidArgument, which does not repeat the text, if libpq cannot read it or
+// it holds a password.
 absl::Status CheckPostgresUrl(const std::string& url);
 
 // True if the same may succeed later: of a server that restarts, cannot be
@@ -81,7 +82,9 @@ bool IsPassing(const absl::Status& status);
 
 class Postgres {
  public:
-  // Gives up after 10 s.
+  // Gives up after 10 to 15 s. Unauthenticated: the server refuses this user,
+  // password or database. That may pass, too, for a program that was connected
+  // before: an administrator may be at work.
   static absl::StatusOr<std::unique_ptr<Postgres>> Connect(
       const std::string& url);
   ~Postgres();

@@ -15,8 +15,7 @@ constexpr size_t kMostBytes = size_t{16} << 20;
 // Searches claimed at once by a worker that holds none: others may be about to
 // start.
 constexpr int64_t kFirstClaim = 4;
-constexpr double kLongestPause = 5;  // seconds between tries to connect
-constexpr double kCountPause = 1;    // seconds, at least, between counts
+constexpr double kCountPause = 1;  // seconds, at least, between counts
 
 double Now() { return Clock::Real().Seconds(); }
 
@@ -31,6 +30,12 @@ size_t SizeOf(const QueueWrite& write) {
 }
 
 }  // namespace
+
+absl::Status GivenUp(const absl::Status& error, double patience) {
+  return absl::Status(
+      error.code(),
+      absl::StrCat(error.message(), "; given up after ", patience, " s"));
+}
 
 QueueWorker::QueueWorker(std::unique_ptr<WorkQueue> queue,
                          QueueWorkerOptions options, int64_t worker)
@@ -289,7 +294,9 @@ bool QueueWorker::TakeError(const absl::Status& error) {
     again = IsPassing(error) && now < away_since_ + options_.patience &&
             (!leaving_ || now < leave_until_) && !ending_;
     if (!again) {
-      status_ = error;
+      const bool long_away =
+          IsPassing(error) && now >= away_since_ + options_.patience;
+      status_ = long_away ? GivenUp(error, options_.patience) : error;
     } else {
       const double until = now + retry_;
       for (double t = now; t < until && !ending_ && !leaving_; t = Now()) {

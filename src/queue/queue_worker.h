@@ -38,11 +38,16 @@ struct QueueWorkerOptions {
   std::string url;
   int64_t run = 0;
   double lease = 60;      // seconds until a dead worker's searches are taken
-  double patience = 600;  // seconds that a database may be away
+  double patience = 600;  // seconds that the database may be away
   double pause = 0.2;     // seconds between uploads
   size_t buffer = size_t{256} << 20;        // bytes that may wait for an upload
   const std::atomic<bool>* stop = nullptr;  // nothing waits for the buffer then
 };
+
+constexpr double kLongestPause = 5;  // seconds between tries to connect
+
+// `error` of a database that was away for all of `patience`.
+absl::Status GivenUp(const absl::Status& error, double patience);
 
 struct QueueCounts {
   int64_t left = -1;  // searches of the run that have not ended; -1: not known

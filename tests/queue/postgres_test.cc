@@ -14,7 +14,7 @@ TEST(PostgresTest, TellsAddressesApart) {
   EXPECT_FALSE(IsPostgresUrl("http://postgres://"));
   for (const char* right :
        {"postgres://", "postgres:///db", "postgres://ann@host:5432/work",
-        "postgres://ann:se%2Fcret@host/work?sslmode=require",
+        "postgres://ann@host/work?sslmode=require", "postgres://ann:@host/work",
         "postgresql://a:1,b:2/work", "postgres://[::1]:5432/work"}) {
     EXPECT_TRUE(CheckPostgresUrl(right).ok()) << right;
   }
@@ -22,7 +22,10 @@ TEST(PostgresTest, TellsAddressesApart) {
   for (const char* wrong :
        {"", "run.db", "mysql://host/db", "postgres://u:se%ZZcret@host/db",
         "postgres://u:se/cret@host/db", "postgres://u:1/cret@host",
-        "postgres://host:port/db", "postgres://host/db?secret=1"}) {
+        "postgres://host:port/db", "postgres://host/db?secret=1",
+        "postgres://ann:se%2Fcret@host/work?sslmode=require",
+        "postgres://ann@host/work?password=secret",
+        "postgres://ann@host/work?sslpassword=secret"}) {
     const absl::Status status = CheckPostgresUrl(wrong);
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << wrong;
     EXPECT_EQ(std::string(status.message()).find("cret"), std::string::npos)
@@ -31,14 +34,12 @@ TEST(PostgresTest, TellsAddressesApart) {
 }
 
 TEST(PostgresTest, NoServerIsAnErrorThatMayPass) {
-  const auto db =
-      Postgres::Connect("postgres://ann:secret@127.0.0.1:1/work").status();
+  const auto db = Postgres::Connect("postgres://ann@127.0.0.1:1/work").status();
   EXPECT_TRUE(absl::IsUnavailable(db)) << db;
   EXPECT_TRUE(IsPassing(db));
   EXPECT_NE(std::string(db.message()).find("postgres://ann@127.0.0.1:1/work"),
             std::string::npos)
       << db;
-  EXPECT_EQ(std::string(db.message()).find("secret"), std::string::npos) << db;
   EXPECT_FALSE(IsPassing(Postgres::Connect("work").status()));
   EXPECT_FALSE(IsPassing(absl::UnavailableError("of another kind")));
 }

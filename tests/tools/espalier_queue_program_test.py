@@ -179,11 +179,7 @@ class KillTest(QueueCase):
             workers[index].communicate()
             workers[index] = start(self.url, *options, *lease)
         for worker in workers:
-            _, err = worker.communicate(timeout=600)
-            if worker.returncode != 0:
-                # It began while the server was away; a launcher begins again.
-                self.assertIn("cannot connect", err)
-        self.assert_ended(start(self.url, *options, *lease))
+            self.assert_ended(worker)
         self.assertEqual(self.pulled(), expected)
         (status,) = self.status()
         self.assertEqual(status["done"], int(problems))
@@ -369,6 +365,86 @@ class NetworkTest(QueueCase):
         print("cut networks: continued", status["continued"])
 
 
+class StartTest(QueueCase):
+    """Workers that start while the database is away, or refuses them."""
+
+    def test_a_worker_waits_for_a_server_that_is_away(self):
+        options = (*SHORT, "--limit", "4")
+        self.server.stop()
+        try:
+            worker = start(self.url, *options)
+            self.addCleanup(worker.kill)
+            line = worker.stderr.readline()
+            self.assertIn("cannot connect", line)
+            self.assertIn("trying again for up to 10 min", line)
+            time.sleep(1)
+            self.assertIsNone(worker.poll())
+        finally:
+            self.server.start()
+        self.assert_ended(worker)
+        self.assertEqual(self.pulled(), self.single(*options))
+
+    def test_a_server_that_stays_away(self):
+        self.server.stop()
+        try:
+            began = time.monotonic()
+            away = run("generate", "--queue", self.url, *SHORT, "--limit", "2",
+                       "--queue-patience", "2")
+            seconds = time.monotonic() - began
+            worker = start(self.url, *SHORT, "--limit", "2")
+            worker.stderr.readline()
+            worker.send_signal(signal.SIGINT)
+            _, err = worker.communicate(timeout=20)
+        finally:
+            self.server.start()
+        self.assertEqual(away.returncode, 1)
+        self.assertGreater(seconds, 2)
+        # Said once, and at the end.
+        self.assertEqual(away.stderr.count("cannot connect"), 2, away.stderr)
+        self.assertIn("given up after 2 s", away.stderr)
+        self.assertEqual(worker.returncode, 130, err)
+
+    def test_refused_at_once(self):
+        self.sql("CREATE ROLE ann LOGIN PASSWORD 'right'")
+        self.addCleanup(self.sql, "DROP ROLE ann", "postgres")
+        self.addCleanup(self.sql, f"DROP DATABASE {self.database}", "postgres")
+        rules = os.path.join(self.server.data, "pg_hba.conf")
+        with open(rules, encoding="utf-8") as handle:
+            before = handle.read()
+        with open(rules, "w", encoding="utf-8") as handle:
+            handle.write("host all ann all scram-sha-256\n"
+                         "host all eve all reject\n" + before)
+        self.sql("SELECT pg_reload_conf()")
+        self.sql(f"GRANT ALL ON DATABASE {self.database} TO ann")
+        time.sleep(0.5)
+        ann, eve = (self.url.replace("tester@", name)
+                    for name in ("ann@", "eve@"))
+
+        def worker(url, password=None):
+            env = dict(os.environ, ESPALIER_ZOO=ZOO, PGPASSFILE="/dev/null")
+            env.pop("PGPASSWORD", None)
+            if password:
+                env["PGPASSWORD"] = password
+            return subprocess.run(
+                [PROGRAM, "generate", "--queue", url, *SHORT, "--limit", "2"],
+                env=env, capture_output=True, text=True, check=False,
+                timeout=60)
+        for url, password, *words in (
+                (ann, "wrong one", "password authentication failed"),
+                (ann, None, "asks for a password", "PGPASSWORD", "~/.pgpass"),
+                (eve, None, "pg_hba.conf rejects"),
+                (self.url + "none", None, "does not exist")):
+            with self.subTest(url=url, password=password):
+                result = worker(url, password)
+                self.refused(result, "cannot connect", *words)
+                self.assertNotIn("wrong one", result.stderr)
+                self.assertNotIn("trying again", result.stderr)
+        right = worker(ann, "right")
+        self.assertEqual(right.returncode, 0, right.stderr)
+        self.assertNotIn("right", right.stdout + right.stderr)
+        self.sql("DROP SCHEMA espalier CASCADE")
+
+
 class WrongInputTest(QueueCase):
 
     def test_addresses(self):
@@ -381,12 +457,27 @@ class WrongInputTest(QueueCase):
             self.refused(result, "--queue", "postgres://USER@HOST")
             self.assertEqual(result.returncode, 2)
             self.assertNotIn("cret", result.stderr)
-        nobody = "postgres://tester:secret@127.0.0.1:9/db"
+        nobody = "postgres://tester@127.0.0.1:9/db"
         for result in (run("generate", "--queue", nobody, *SHORT, "--limit",
-                           "2"), run("db", "status", nobody)):
+                           "2", "--queue-patience", "0"),
+                       run("db", "status", nobody)):
             self.refused(result, "127.0.0.1:9", "cannot connect")
-            self.assertNotIn("secret", result.stderr)
         self.refused(run("db", "status", self.url + "none"), "does not exist")
+
+    def test_a_password_in_the_address_is_refused_and_not_shown(self):
+        out = self.path("run.db")
+        for url in (self.url.replace("tester@", "tester:hidden@"),
+                    self.url + "?password=hidden",
+                    self.url + "?sslpassword=hidden"):
+            for result in (run("generate", "--queue", url, *SHORT, "--limit",
+                               "2"), run("db", "status", url),
+                           run("db", "pull", url, "--out", out),
+                           run("db", "prune", url, "--run", "1")):
+                self.refused(result, "password", "PGPASSWORD", "~/.pgpass")
+                self.assertEqual(result.returncode, 2)
+                self.assertNotIn("hidden", result.stdout + result.stderr)
+        self.refused(run("db", "status", self.url), "holds no queue")
+        self.assertFalse(os.path.exists(out))
 
     def test_a_stop_while_another_worker_measures(self):
         self.assert_ended(start(self.url, *SHORT, "--limit", "2"))

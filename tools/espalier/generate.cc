@@ -341,8 +341,10 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   int64_t run_id = 0;
   ESP_RETURN_IF_ERROR(
       CheckGenerate(*engine, *put.task, *put.verifier, flags.generate));
+  const SearchOptions asked = flags.generate.search;
   const auto describe =
       [&](const std::vector<RunRow>& runs) -> absl::StatusOr<RunInfo> {
+    flags.generate.search = asked;  // after an earlier call, too
     ESP_RETURN_IF_ERROR(
         SetResponseTokens(flags, *engine, set, put, models, runs));
     ShortBudget budget(flags.generate.search);

@@ -23,7 +23,7 @@ void AddQueueFlags(CLI::App& app, QueueFlags& flags) {
   app.add_option("--queue", flags.url,
                  "Instead of --out: share the work with every other worker "
                  "that is started with this command, through a PostgreSQL "
-                 "database postgres://USER@HOST/DATABASE (password in "
+                 "database postgres://USER@HOST/DATABASE (password only in "
                  "PGPASSWORD or ~/.pgpass); espalier db pull writes the run "
                  "database")
       ->type_name("URL");
@@ -32,6 +32,11 @@ void AddQueueFlags(CLI::App& app, QueueFlags& flags) {
                  "that is silent go to others, who continue them")
       ->capture_default_str()
       ->check(RealFrom(1, 86400));
+  app.add_option("--queue-patience", flags.patience,
+                 "With --queue: seconds that the database may be away, when "
+                 "the worker starts or later, before it gives up")
+      ->capture_default_str()
+      ->check(RealFrom(0, 1e9));
 }
 
 absl::Status CheckQueueUrl(const std::string& url) {
@@ -46,32 +51,35 @@ absl::Status RunQueueWorker(
     const ProblemSet& set, const GenerateOptions& options,
     const std::function<absl::StatusOr<RunInfo>(const std::vector<RunRow>&)>&
         describe) {
-  ESP_ASSIGN_OR_RETURN(JoinedRun joined,
+  const auto away = [&](const absl::Status& error) {
+    std::fprintf(stderr, "generate: %s; trying again for up to %s\n",
+                 Printable(std::string(error.message())).c_str(),
+                 HumanSeconds(flags.patience).c_str());
+  };
+  ESP_ASSIGN_OR_RETURN(const JoinedRun joined,
                        JoinRun(
-                           flags.url,
+                           {.url = flags.url,
+                            .lease = flags.lease,
+                            .patience = flags.patience,
+                            .stop = &StopRequested()},
                            [&](const std::vector<QueueRun>& runs) {
                              std::vector<RunRow> rows;
                              for (const QueueRun& run : runs)
                                rows.push_back(run.row);
                              return describe(rows);
                            },
-                           set, options.searches, &StopRequested()));
-  const std::string name = Printable(joined.queue->db().name());
+                           set, options.searches, away));
+  const std::string name = Printable(joined.queue);
   std::fprintf(stderr, "generate: %s run %lld of %s\n",
                joined.added ? "added" : "joined",
                static_cast<long long>(joined.run), name.c_str());
-  ESP_ASSIGN_OR_RETURN(
-      const auto worker,
-      QueueWorker::Start(std::move(joined.queue), {.url = flags.url,
-                                                   .run = joined.run,
-                                                   .lease = flags.lease,
-                                                   .stop = &StopRequested()}));
+  QueueWorker& worker = *joined.worker;
   const double start = Clock::Real().Seconds();
   const int64_t all =
       static_cast<int64_t>(set.problems.size()) * options.searches;
   Progress progress("generate " + Printable(set.name), all, "searches");
   const auto show = [&](const GenerateTotals& totals) {
-    const QueueCounts counts = worker->counts();
+    const QueueCounts counts = worker.counts();
     // What others have ended is known from time to time.
     const int64_t ended = counts.left < 0
                               ? totals.searched
@@ -81,14 +89,14 @@ absl::Status RunQueueWorker(
         "%d by this worker of %d%s", totals.searched, counts.workers,
         counts.away.empty() ? "" : "; away: " + Printable(counts.away)));
   };
-  const absl::StatusOr<GenerateTotals> generated = GenerateFromQueue(
-      engine, *worker, set, options, {&StopRequested(), show});
+  const absl::StatusOr<GenerateTotals> generated =
+      GenerateFromQueue(engine, worker, set, options, {&StopRequested(), show});
   const bool stopped = StopRequested().load();
   // Another worker would end on the same search, unless a server is away.
   const bool blame = !generated.ok() &&
                      !absl::IsUnavailable(generated.status()) &&
                      !absl::IsUnauthenticated(generated.status());
-  const absl::Status left = worker->Leave(stopped ? 10 : 60, blame);
+  const absl::Status left = worker.Leave(stopped ? 10 : 60, blame);
   ESP_RETURN_IF_ERROR(generated.status());
   if (!left.ok() && stopped) {
     return absl::CancelledError(
@@ -105,7 +113,7 @@ absl::Status RunQueueWorker(
   const GenerateTotals& totals = *generated;
   show(totals);
   progress.Finish();
-  const int64_t open = std::max<int64_t>(0, worker->counts().left);
+  const int64_t open = std::max<int64_t>(0, worker.counts().left);
   ESP_RETURN_IF_ERROR(json.Write(nlohmann::ordered_json{
       {"queue", name},
       {"run", joined.run},

@@ -18,7 +18,8 @@ namespace espalier {
 
 struct QueueFlags {
   std::string url;
-  double lease = 60;  // seconds
+  double lease = 60;      // seconds
+  double patience = 600;  // seconds
 };
 
 void AddQueueFlags(CLI::App& app, QueueFlags& flags);
