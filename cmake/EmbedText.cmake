@@ -5,10 +5,10 @@ file(READ ${FILE} text)
 if(text MATCHES "\\)embedded\"")
   message(FATAL_ERROR "${FILE} holds the end of a raw string")
 endif()
-# Every compiler accepts literals of 64 KB.
+# Every compiler accepts literals of 64 KB (65,536 bytes).
 string(LENGTH "${text}" length)
-if(length GREATER 60000)
-  message(FATAL_ERROR "${FILE}: ${length} bytes; at most 60000 fit")
+if(length GREATER 65000)
+  message(FATAL_ERROR "${FILE}: ${length} bytes; at most 65000 fit")
 endif()
 file(WRITE ${OUT} "// Written by cmake/EmbedText.cmake.
 #include \"${HEADER}\"

@@ -12,6 +12,8 @@
 #include "datasets/answers/characters.h"
 #include "datasets/answers/choice.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/counted_noun.h"
+#include "datasets/answers/era_year.h"
 #include "datasets/answers/extract_answer.h"
 #include "datasets/answers/marks_beside.h"
 #include "datasets/answers/opposites.h"
@@ -19,6 +21,7 @@
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/readings.h"
 #include "datasets/answers/related.h"
+#include "datasets/answers/restated.h"
 #include "datasets/answers/sentence.h"
 #include "datasets/answers/stance.h"
 #include "datasets/answers/unicode_math.h"
@@ -517,17 +520,48 @@ GradeVerdict CompareRead(Grader& grader, const Readings& a, const Readings& b) {
   return grader.Compare(a, b);
 }
 
-// With "Monday, the day after Sunday" read as "Monday", and "All but B are
-// wrong, so B" as "B": the verdict if that is equal; of gold, undecided.
+// The verdict on gold and a part of a response, if it is equal and sure.
+std::optional<GradeVerdict> EqualPart(Grader& grader, const Readings& gold,
+                                      std::string_view part) {
+  if (part.empty()) return std::nullopt;
+  const Readings named = grader.Read(part);
+  GradeVerdict said = CompareRead(grader, gold, named);
+  if (!said.equal || named.unsure || !named.doubt.empty()) return std::nullopt;
+  return said;
+}
+
+// "All but B are wrong, so B" read as "B", "What is it? C" as "C", "a half
+// (50%)" as both: the verdict if a part that the rest leaves as it is says
+// what gold says.
+std::optional<GradeVerdict> CompareParts(Grader& grader,
+                                         std::string_view answer,
+                                         const Readings& gold) {
+  for (const std::string_view part :
+       {ConclusionAbout(gold.text, answer), BehindQuestion(answer),
+        WithoutOthers(answer), BehindCorrection(answer)}) {
+    if (auto said = EqualPart(grader, gold, part)) return said;
+  }
+  const auto [first, again] = SaidTwice(answer);
+  if (auto said = EqualPart(grader, gold, again);
+      said && EqualPart(grader, gold, first)) {
+    return said;
+  }
+  return std::nullopt;
+}
+
+// With "Monday, the day after Sunday" read as "Monday": the verdict if that is
+// equal; of gold, undecided.
 std::optional<GradeVerdict> CompareNamed(Grader& grader, std::string_view gold,
                                          std::string_view answer,
                                          const Readings& a, const Readings& b) {
-  for (const std::string_view part :
-       {WithoutApposition(answer), ConclusionAbout(a.text, answer)}) {
-    if (part.empty() || gold.find(',') != kNowhere) continue;
-    const Readings named = grader.Read(part);
-    GradeVerdict said = CompareRead(grader, a, named);
-    if (said.equal && !named.unsure && named.doubt.empty()) return said;
+  const bool name = !HasDigits(gold) && TrimBlanks(gold).size() > 1;
+  if (gold.find(',') == kNowhere) {
+    for (const std::string_view part :
+         {WithoutApposition(answer),
+          name ? WithoutClause(answer) : std::string_view(),
+          name ? WithoutRole(answer) : std::string_view()}) {
+      if (auto said = EqualPart(grader, a, part)) return said;
+    }
   }
   for (const std::string_view part :
        {WithoutApposition(gold), ConclusionAbout(b.text, gold)}) {
@@ -557,6 +591,13 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
     return Undecided(absl::StrCat("what stands beside ", number,
                                   " differs; without that, ", reason));
   }
+  if (const std::string number = numeral(a); number == numeral(b)) {
+    if (const std::string noun = OtherNoun(gold, answer, number);
+        !noun.empty()) {
+      return Undecided(
+          absl::StrCat("the answer counts ", noun, "; without that, ", reason));
+    }
+  }
   std::string why = OnlyRelated(a.text, answer);
   if (why.empty()) why = OnlyRelated(b.text, gold);
   if (!why.empty()) {
@@ -581,6 +622,11 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   if (TrimBlanks(gold) == TrimBlanks(answer)) {
     return Equal("both are written the same way");
   }
+  if (const auto same =
+          policy.extract ? SameYear(gold, answer) : std::optional<bool>()) {
+    return *same ? Equal("both are the same year")
+                 : Different("the years are in different eras");
+  }
   Grader grader(policy);
   const Readings a = grader.Read(gold);
   const Readings b = grader.Read(answer);
@@ -592,6 +638,14 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
     verdict = CompareRead(grader, a, *with);
   } else if (const auto gold_with = grader.WithUnitBeside(a, gold, b)) {
     verdict = CompareRead(grader, *gold_with, b);
+  }
+  // Whether a part of the answer that is sure says what gold says.
+  bool settled = false;
+  if ((!verdict.equal || b.unsure || !b.doubt.empty()) && policy.extract) {
+    if (auto part = CompareParts(grader, answer, a)) {
+      verdict = *std::move(part);
+      settled = true;
+    }
   }
   if (!verdict.equal && policy.extract) {
     if (auto named = CompareNamed(grader, gold, answer, a, b)) {
@@ -607,7 +661,7 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   if (verdict.equal && DottedGroups(a.text) != DottedGroups(b.text)) {
     return Undecided("points may not separate thousands");
   }
-  if (verdict.equal && (a.unsure || b.unsure)) {
+  if (verdict.equal && (a.unsure || (b.unsure && !settled))) {
     return Undecided(absl::StrCat(a.unsure ? "gold" : "the answer",
                                   " is not stated for certain; read as if, ",
                                   verdict.reason));
@@ -626,7 +680,7 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   // Words that gold has as well change nothing.
   // "2 hours and 15 minutes" is one amount.
   const bool one = b.doubt == "and" && WritesUnit(b) && !UnitOf(b).empty();
-  if (verdict.equal && !b.doubt.empty() && !one &&
+  if (verdict.equal && !b.doubt.empty() && !one && !settled &&
       Lower(gold).find(b.doubt) == std::string::npos) {
     return Undecided(absl::StrCat("the answer is not claimed (\"", b.doubt,
                                   "\"); read as if, ", verdict.reason));

@@ -209,6 +209,21 @@ bool InQuotation(const Around& of) {
   return HasLetters(inside) && HasLetters(front);
 }
 
+// "number of | tokens", "time taken | seconds": whether a label is about the
+// response rather than its answer.
+bool OwnLabel(std::string_view label, std::string_view tail) {
+  while (true) {
+    if (IsPhrase(label, Reading::kOwnLabel)) return true;
+    if (IsPhrase(label, Reading::kOwnTime)) {
+      const std::string_view unit = WithoutMarksBefore(tail);
+      return BeginsIn(unit, Reading::kOwnSeconds) > 0;
+    }
+    const size_t more = BeginsIn(label, Reading::kOwnMore);
+    if (more == 0 || more == label.size()) return false;
+    label = TrimBlanks(label.substr(more));
+  }
+}
+
 // Words in front that attribute the value to somebody, or call it a mistake or
 // an earlier attempt.
 std::string DoubtInFront(const Around& of) {
@@ -241,7 +256,9 @@ std::string DoubtInFront(const Around& of) {
   while (label.ends_with(":") || label.ends_with("=")) {
     label = WithoutMarks(label.substr(0, label.size() - 1));
   }
-  if (IsPhrase(label, Reading::kOwnLabel)) return std::string(label);
+  if (OwnLabel(label, of.tail)) return std::string(label);
+  // "the sum of | 12" lacks a verb and the other operand.
+  if (IsPhrase(lead, Reading::kOperation)) return std::string(lead);
   // "I have solved it | 12 times"; not "I have solved it: 12"
   if (HasLetters(of.tail) &&
       EndsIn(TrimBlanks(of.clause), Reading::kOwnPast) > 0) {

@@ -247,8 +247,22 @@ enum class Reading {
   kItIs,             // between a correction and another verdict
   kRoundedTo,        // in front of a number: it is rounded
   kBegins,           // of a time: something begins then
-  kOwnPast,   // in front of a number: how often the response did something
-  kOwnLabel,  // all in front of a number that says something of the response
+  kOwnPast,     // in front of a number: how often the response did something
+  kOwnLabel,    // all in front of a number that says something of the response
+  kOwnTime,     // the same in front of seconds
+  kOwnSeconds,  // those
+  kOwnMore,     // in front of such a label: a part of it
+  kOperation,   // all in front of a number: it is only one of the operands
+  // Of an answer that is said with more words (restated.h):
+  kNamesOther,  // takes a name back, or names another one
+  kSaysMore,    // behind a name and a comma: says more of it
+  kSeveral,     // of several names
+  kRole,        // in front of a name: what the one is to somebody
+  kAge,         // in front of those: which one
+  kAsksFor,     // begins a question for the answer
+  kSaysAgain,   // in front of the same value in other words
+  kPlural,      // a plural that does not end in "s" (counted_noun.h)
+  kInYear,      // in front of a year (era_year.h)
   // Of another quantity (marks_beside.h):
   kMark,  // beside a number: its kind and which of that kind
 };

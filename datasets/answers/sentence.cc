@@ -379,8 +379,9 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       out.emplace_back(words);
     }
   }
-  // "The series converges."
-  if (std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
+  // "The series converges."; not "It was Ann, who married Sara."
+  if (behind == kNowhere && lower.find(',') == kNowhere &&
+      std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
       StartsWith(lower, Reading::kSubject) > 0 &&
       !Mentions(lower, Reading::kDenies)) {
     std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));

@@ -478,6 +478,17 @@ class WrongInputTest(QueueCase):
                 self.assertNotIn("hidden", result.stdout + result.stderr)
         self.refused(run("db", "status", self.url), "holds no queue")
         self.assertFalse(os.path.exists(out))
+        # Where a file is expected.
+        for command in (("db", "info", url), ("db", "sql", url, "SELECT 1"),
+                        ("db", "upgrade", url),
+                        ("db", "merge", url, "--out", out),
+                        ("db", "merge", out, "--out", url),
+                        ("db", "pull", self.url, "--out", url),
+                        ("generate", *SHORT, "--limit", "2", "--out", url)):
+            result = run(*command)
+            self.refused(result, "run database")
+            self.assertEqual(result.returncode, 2)
+            self.assertNotIn("hidden", result.stdout + result.stderr)
 
     def test_a_stop_while_another_worker_measures(self):
         self.assert_ended(start(self.url, *SHORT, "--limit", "2"))

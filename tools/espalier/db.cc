@@ -228,6 +228,18 @@ absl::Status RunMerge(const DbFlags& flags) {
   return absl::AlreadyExistsError(text);
 }
 
+// Files that are named must not be queues, whose address may hold a password
+// that no message may repeat.
+absl::Status CheckFiles(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (!IsPostgresUrl(name)) continue;
+    return UsageError(absl::InvalidArgumentError(
+        "expected the file of a run database, found the address of a queue; "
+        "espalier db pull writes a run of a queue to a file"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RunUpgrade(const DbFlags& flags) {
   return RunDb::Open(flags.database, Sqlite::kWrite).status();
 }
@@ -261,8 +273,7 @@ void AddDb(CLI::App& app, RunFunction& run) {
       ->add_option("--run", flags->run,
                    "Delete from this run only; without --logs: the whole run")
       ->check(WholeFrom(1));
-  const CLI::App* upgrade =
-      add("upgrade", "Upgrade an older database to the current schema");
+  add("upgrade", "Upgrade an older database to the current schema");
   CLI::App* merge = app.add_subcommand(
       "merge", "Join the databases of several workers, e.g. of --shard auto");
   merge
@@ -299,7 +310,8 @@ void AddDb(CLI::App& app, RunFunction& run) {
   CLI::App* status = add_queue(
       "status", "Show a queue's runs, their workers, rates and time left");
   AddJsonOutput(*status, flags->json, "the same");
-  run = [=] {
+  run = [=]() -> absl::Status {
+    ESP_RETURN_IF_ERROR(CheckFiles({flags->out}));
     if (pull->parsed()) {
       return PullFromQueue(flags->database, flags->run, flags->out,
                            flags->json);
@@ -307,11 +319,13 @@ void AddDb(CLI::App& app, RunFunction& run) {
     if (status->parsed()) {
       return PrintQueueStatus(flags->database, flags->run, flags->json);
     }
+    ESP_RETURN_IF_ERROR(CheckFiles(flags->inputs));
     if (merge->parsed()) return RunMerge(*flags);
+    if (prune->parsed()) return RunPrune(*flags);
+    ESP_RETURN_IF_ERROR(CheckFiles({flags->database}));
     if (info->parsed()) return RunInfoCommand(*flags);
     if (sql->parsed()) return RunSql(*flags);
-    if (upgrade->parsed()) return RunUpgrade(*flags);
-    return RunPrune(*flags);
+    return RunUpgrade(*flags);
   };
 }
 

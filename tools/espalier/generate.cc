@@ -19,6 +19,7 @@
 #include "src/engine/model_place.h"
 #include "src/engine/prompted_task.h"
 #include "src/engine/verifier_reward.h"
+#include "src/queue/postgres.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/launched_shard.h"
 #include "tools/espalier/option_checks.h"
@@ -92,6 +93,11 @@ absl::Status CheckFlags(GenerateFlags& flags) {
     errors.Add(CheckSearchFlags(search, /*graded=*/true, flags.models));
   }
   errors.Add(CheckQueueFlags(flags));
+  if (IsPostgresUrl(flags.out)) {
+    errors.Add(
+        "--out is the address of a database; expected the file of a run "
+        "database; --queue takes the address");
+  }
   if (flags.out.empty() && !flags.dry_run && flags.queue.url.empty()) {
     errors.Add("--out FILE is missing: where should the searches be recorded?");
   }
