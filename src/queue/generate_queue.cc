@@ -12,6 +12,7 @@
 #include "src/engine/prompted_task.h"
 #include "src/engine/search_round.h"
 #include "src/trace/run_recorder.h"
+#include "src/trace/stored_tree.h"
 
 namespace espalier {
 namespace {
@@ -33,6 +34,10 @@ class QueueRecorder : public SearchRecorder {
       return absl::DataLossError(absl::StrCat(
           "the queue holds a search of problem ", index, ", of ", all));
     }
+    // What is damaged is asked for again.
+    std::erase_if(next_->responses, [](const std::string& entry) {
+      return !DecodeEntry(entry).ok();
+    });
     ESP_RETURN_IF_ERROR(recorder_.Begin(index, next_->claim, next_->responses));
     claims_[index] = next_->claim;
     next_.reset();

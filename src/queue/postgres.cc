@@ -318,8 +318,10 @@ absl::Status Postgres::ErrorOf(const pg_result* result) const {
   if (code == "42501") {
     return absl::PermissionDeniedError(text);
   }
-  return absl::FailedPreconditionError(
-      absl::StrCat(text, " (", AbslView(code), ")"));
+  const std::string with_code = absl::StrCat(text, " (", AbslView(code), ")");
+  // Damaged pages, indices or values.
+  if (code.starts_with("XX")) return absl::DataLossError(with_code);
+  return absl::FailedPreconditionError(with_code);
 }
 
 }  // namespace espalier

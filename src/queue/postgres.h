@@ -8,7 +8,7 @@
 // Errors name the server, the database and the user, never a password, which
 // libpq takes from PGPASSWORD, PGPASSFILE or ~/.pgpass. Unavailable: the server
 // cannot be reached or is about to end, and the same may work later
-// (IsPassing). Thread-compatible.
+// (IsPassing). DataLoss: its files are damaged. Thread-compatible.
 #ifndef ESPALIER_SRC_QUEUE_POSTGRES_H_
 #define ESPALIER_SRC_QUEUE_POSTGRES_H_
 

@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "base/progress.h"
 #include "base/status_macros.h"
+#include "src/queue/queue_schema.h"
+#include "src/trace/stored_tree.h"
 
 namespace espalier {
 namespace {
@@ -36,6 +38,7 @@ class Puller {
       ESP_RETURN_IF_ERROR(AddSearches(begin));
       progress.Set(std::min(begin + kRows, report_.searches), 0);
     }
+    if (!report_.damaged.empty()) ESP_RETURN_IF_ERROR(MarkUnfinished());
     ESP_RETURN_IF_ERROR(out_.Commit());
     progress.Finish();
     return report_;
@@ -76,6 +79,7 @@ class Puller {
       if (rows.size() == 0) break;
       for (int r = 0; r < rows.size(); ++r) {
         const std::string set = rows.Bytes(r, 1);
+        names_.push_back(rows.Bytes(r, 0));
         ESP_ASSIGN_OR_RETURN(
             problems_.emplace_back(),
             out_.AddProblem({{rows.Bytes(r, 0), set, rows.Bytes(r, 3)},
@@ -115,7 +119,12 @@ class Puller {
       if (state == "done" || state == "failed") {
         ESP_RETURN_IF_ERROR(End(rows, r, search.search_id, state == "failed"));
       } else if (rows.Int(r, 18) > 0) {
-        ESP_RETURN_IF_ERROR(AddResponses(rows.Int(r, 0), search.search_id));
+        ESP_ASSIGN_OR_RETURN(const int64_t lost,
+                             AddResponses(rows.Int(r, 0), search.search_id));
+        if (lost > 0) {
+          AddDamage(rows, r,
+                    absl::StrCat(lost, " of its responses cannot be read"));
+        }
       }
     }
     return absl::OkStatus();
@@ -137,17 +146,37 @@ class Puller {
         .simulations = rows.Int(r, 15),
         .nodes = rows.Int(r, 16),
         .seconds = rows.Real(r, 17)};
-    const std::vector<PgValue> key = {run(), PgValue::Int(rows.Int(r, 0))};
-    {
-      // Trees may be large: one at a time.
-      ESP_ASSIGN_OR_RETURN(const PgRows blobs,
-                           db_.Run("SELECT tree, log FROM espalier.searches "
-                                   "WHERE run_id=$1 AND search_no=$2",
-                                   key));
-      end.tree = blobs.Bytes(0, 0);
-      end.log = blobs.Bytes(0, 1);
-    }
     if (!rows.IsNull(r, 5)) end.correct = rows.Bool(r, 5);
+    const absl::Status whole = ReadLarge(rows.Int(r, 0), end);
+    if (absl::IsDataLoss(whole)) {
+      // An error of the server ended the transaction, but for what came before
+      // the savepoint.
+      ESP_RETURN_IF_ERROR(db_.Script("ROLLBACK TO SAVEPOINT whole"));
+      AddDamage(rows, r, std::string(whole.message()));
+      return absl::OkStatus();
+    }
+    ESP_RETURN_IF_ERROR(whole);
+    ++report_.ended;
+    return out_.FinishSearch(search_id, end);
+  }
+
+  // Tree, log and solutions, which may be large: of one search at a time.
+  absl::Status ReadLarge(int64_t number, FinishedSearch& end) {
+    const std::vector<PgValue> key = {run(), PgValue::Int(number)};
+    ESP_ASSIGN_OR_RETURN(
+        const PgRows blobs,
+        db_.Run(absl::StrCat("SELECT tree, log, digest IS NOT DISTINCT FROM "
+                             "CASE WHEN tree IS NULL AND log IS NULL THEN NULL "
+                             "ELSE ",
+                             DigestSql("tree", "log"),
+                             " END FROM espalier.searches WHERE run_id=$1 AND "
+                             "search_no=$2"),
+                key));
+    if (!blobs.Bool(0, 2)) {
+      return absl::DataLossError("its tree or log is not what was uploaded");
+    }
+    end.tree = blobs.Bytes(0, 0);
+    end.log = blobs.Bytes(0, 1);
     ESP_ASSIGN_OR_RETURN(
         const PgRows solutions,
         db_.Run("SELECT response, logprob, tokens FROM espalier.solutions "
@@ -157,28 +186,52 @@ class Puller {
       end.solutions.push_back(
           {solutions.Bytes(i, 0), solutions.Real(i, 1), solutions.Int(i, 2)});
     }
-    ++report_.ended;
-    return out_.FinishSearch(search_id, end);
+    return absl::OkStatus();
   }
 
-  absl::Status AddResponses(int64_t number, int64_t search_id) {
+  // `rows`: those of AddSearches.
+  void AddDamage(const PgRows& rows, int r, const std::string& what) {
+    report_.damaged.push_back(
+        absl::StrCat(names_[static_cast<size_t>(rows.Int(r, 1))], ", seed ",
+                     static_cast<uint64_t>(rows.Int(r, 2)), ": ", what));
+  }
+
+  // There is something left to search.
+  absl::Status MarkUnfinished() {
+    ESP_ASSIGN_OR_RETURN(
+        Statement s,
+        out_.sqlite().Prepare("UPDATE runs SET finished_at=NULL WHERE "
+                              "run_id=?"));
+    s.BindInt(1, run_id_);
+    return s.Run();
+  }
+
+  // How many of them are damaged, and left out.
+  absl::StatusOr<int64_t> AddResponses(int64_t number, int64_t search_id) {
+    int64_t damaged = 0;
     ESP_ASSIGN_OR_RETURN(
         const PgRows rows,
         db_.Run("SELECT number, entry FROM espalier.responses WHERE "
                 "run_id=$1 AND search_no=$2 ORDER BY number",
                 {run(), PgValue::Int(number)}));
     for (int r = 0; r < rows.size(); ++r) {
+      const std::string entry = rows.Bytes(r, 1);
+      if (!DecodeEntry(entry).ok()) {
+        ++damaged;
+        continue;
+      }
       ESP_RETURN_IF_ERROR(out_.AddResponse(
-          search_id, static_cast<uint64_t>(rows.Int(r, 0)), rows.Bytes(r, 1)));
+          search_id, static_cast<uint64_t>(rows.Int(r, 0)), entry));
     }
-    return absl::OkStatus();
+    return damaged;
   }
 
   Postgres& db_;
   const QueueRun& run_;
   RunDb& out_;
-  int64_t run_id_ = 0;             // in out_
-  std::vector<int64_t> problems_;  // rows of out_, by number in the set
+  int64_t run_id_ = 0;              // in out_
+  std::vector<int64_t> problems_;   // rows of out_, by number in the set
+  std::vector<std::string> names_;  // of these
   PullReport report_;
 };
 
@@ -189,6 +242,7 @@ absl::StatusOr<PullReport> PullRun(WorkQueue& queue, const QueueRun& run,
   // One state of the queue, whatever workers write meanwhile.
   ESP_RETURN_IF_ERROR(
       queue.db().Script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"));
+  ESP_RETURN_IF_ERROR(queue.db().Script("SAVEPOINT whole"));
   const absl::StatusOr<PullReport> report = Puller(queue.db(), run, out).Run();
   queue.db().Script("ROLLBACK").IgnoreError();
   return report;

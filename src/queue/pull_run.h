@@ -6,6 +6,8 @@
 #define ESPALIER_SRC_QUEUE_PULL_RUN_H_
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "src/queue/work_queue.h"
@@ -17,6 +19,10 @@ struct PullReport {
   int64_t problems = 0;
   int64_t searches = 0;
   int64_t ended = 0;  // of searches
+  // What is damaged in the queue, by search, as text: trees and logs that are
+  // not as they were uploaded, and what cannot be read. An ended search is then
+  // written as if it had not begun, any other without those responses.
+  std::vector<std::string> damaged;
 };
 
 // `out`: without this run. Searches that have not ended are written with their

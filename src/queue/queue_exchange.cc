@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/status_macros.h"
+#include "src/queue/queue_schema.h"
 #include "src/queue/work_queue.h"
 
 namespace espalier {
@@ -168,12 +169,15 @@ class Transaction {
     const FinishedSearch& end = *write.finished;
     const bool failed = end.state == SearchState::kFailed;
     ESP_RETURN_IF_ERROR(
-        db_.Run("UPDATE espalier.searches SET state=$3, finished_at="
-                "clock_timestamp(), lease_until=NULL, answer=$4, correct=$5, "
-                "score=$6, stop_reason=$7, error=$8, stage=$9, tokens=$10, "
-                "prompt_tokens=$11, reward_tokens=$12, verdict_tokens=$13, "
-                "model_calls=$14, simulations=$15, nodes=$16, seconds=$17, "
-                "tree=$18, log=$19 WHERE run_id=$1 AND search_no=$2",
+        db_.Run(absl::StrCat(
+                    "UPDATE espalier.searches SET state=$3, finished_at="
+                    "clock_timestamp(), lease_until=NULL, answer=$4, "
+                    "correct=$5, score=$6, stop_reason=$7, error=$8, stage=$9, "
+                    "tokens=$10, prompt_tokens=$11, reward_tokens=$12, "
+                    "verdict_tokens=$13, model_calls=$14, simulations=$15, "
+                    "nodes=$16, seconds=$17, tree=$18, log=$19, digest=",
+                    DigestSql("$18", "$19"),
+                    " WHERE run_id=$1 AND search_no=$2"),
                 {run(), PgValue::Int(write.search),
                  PgValue::Text(SearchStateName(end.state)),
                  BytesOrNull(end.answer),

@@ -2,11 +2,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {
 
-constexpr int64_t kVersion = 1;
+constexpr int64_t kVersion = 2;
 
 // Text that comes from models, problems and folders may be any bytes, so it is
 // bytea. Times are the server's.
@@ -87,6 +88,7 @@ CREATE TABLE espalier.searches(
   seconds double precision,
   tree bytea,                    -- as in a run database
   log bytea,
+  digest bytea,                  -- SHA-256 of those of tree and log, as uploaded
   PRIMARY KEY(run_id, search_no)
 );
 CREATE INDEX open_searches ON espalier.searches(run_id, search_no)
@@ -139,6 +141,13 @@ absl::Status Create(Postgres& db) {
 }
 
 }  // namespace
+
+std::string DigestSql(std::string_view tree, std::string_view log) {
+  const auto part = [](std::string_view sql) {
+    return absl::StrCat("coalesce(sha256(", AbslView(sql), "), ''::bytea)");
+  };
+  return absl::StrCat("sha256(", part(tree), " || ", part(log), ")");
+}
 
 absl::Status CheckQueue(Postgres& db, bool create) {
   constexpr char kThere[] =

@@ -148,7 +148,8 @@ class QueueTest(QueueCase):
         # As if eleven workers had died on the second search.
         self.sql("UPDATE espalier.searches SET state='running', stalls=10, "
                  "responses=0, responses_at_claim=0, lease_until=now() - "
-                 "interval '1 s', tree=NULL, log=NULL WHERE search_no=1")
+                 "interval '1 s', tree=NULL, log=NULL, digest=NULL WHERE "
+                 "search_no=1")
         self.assert_ended(start(self.url, *options))
         (status,) = self.status()
         self.assertEqual((status["done"], status["failed"]), (2, 1))
@@ -363,6 +364,78 @@ class NetworkTest(QueueCase):
         if not SLOW:
             self.assertGreater(status["continued"], 0)
         print("cut networks: continued", status["continued"])
+
+
+class DamageTest(QueueCase):
+    OPTIONS = (*SHORT, "--limit", "6")
+
+    def pull_damaged(self):
+        """What db pull reports; its database is then resumed."""
+        out = self.path("damaged.db")
+        done = run("db", "pull", self.url, "--out", out, "--json", "-")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        damaged = json.loads(done.stdout)["damaged"]
+        for text in damaged:
+            self.assertIn(text, done.stderr)
+        again = run("generate", "--out", out, "--resume", *self.OPTIONS)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(content(out), self.single(*self.OPTIONS))
+        self.assertEqual(run("replay", out).returncode, 0)
+        return damaged
+
+    def test_bytes_that_changed(self):
+        self.assert_ended(start(self.url, *self.OPTIONS))
+        # One bit each, of a log and of a tree; a log that is gone.
+        flip = "%s = set_byte(%s, 40, get_byte(%s, 40) # 1)"
+        for search, change in ((1, flip % (3 * ("log",))),
+                               (2, flip % (3 * ("tree",))), (4, "log = NULL")):
+            self.sql(f"UPDATE espalier.searches SET {change} WHERE "
+                     f"search_no={search}")
+        damaged = self.pull_damaged()
+        self.assertEqual([text.split(":")[1] for text in damaged],
+                         [f"middle/1/{n}, seed 0" for n in (1, 2, 4)])
+
+    def test_a_page_that_cannot_be_read(self):
+        self.assert_ended(start(self.url, *self.OPTIONS))
+        # Values of their own pages, as large ones have.
+        self.sql("ALTER TABLE espalier.searches ALTER tree SET STORAGE "
+                 "EXTERNAL")
+        self.sql("UPDATE espalier.searches SET log = log || ''::bytea")
+        (path,), = self.sql(
+            "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE "
+            "oid='espalier.searches'::regclass")
+        self.sql("CHECKPOINT")
+        self.server.stop()
+        file = os.path.join(self.server.data, path)
+        with open(file, "r+b") as handle:
+            self.assertGreaterEqual(os.path.getsize(file), 8192)
+            handle.write(b"\xff" * 24)
+        self.server.start()
+        damaged = self.pull_damaged()
+        self.assertGreaterEqual(len(damaged), 1)
+        self.assertIn("invalid page", damaged[0])
+
+    def test_a_response_that_cannot_be_read(self):
+        options = (*LONG, "--limit", "3", "--lease", "3600")
+        worker = start(self.url, *options)
+        wait_for(lambda: self.sql(
+            "SELECT count(*) FROM pg_namespace WHERE nspname='espalier'"
+        ) == [["1"]] and self.responses() > 20)
+        worker.send_signal(signal.SIGINT)
+        worker.communicate(timeout=60)
+        self.sql("UPDATE espalier.responses SET entry='\\xff' WHERE number=1")
+        half = self.path("half.db")
+        done = run("db", "pull", self.url, "--out", half)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("1 of its responses cannot be read", done.stderr)
+        resumed = run("generate", "--out", half, "--resume", *LONG, "--limit",
+                      "3")
+        self.assertEqual(resumed.returncode, 0, resumed.stderr)
+        # A worker, too, asks for it again.
+        self.assert_ended(start(self.url, *options))
+        expected = self.single(*LONG, "--limit", "3")
+        self.assertEqual(content(half), expected)
+        self.assertEqual(self.pulled(), expected)
 
 
 class StartTest(QueueCase):

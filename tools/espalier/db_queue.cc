@@ -1,5 +1,6 @@
 #include "tools/espalier/db_queue.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -73,6 +74,20 @@ absl::StatusOr<PullReport> PullInto(WorkQueue& queue, const QueueRun& run,
   ESP_RETURN_IF_ERROR(merged.status());
   conflicts = std::move(merged->conflicts);
   return report;
+}
+
+// A few of many.
+std::string FirstOf(const std::vector<std::string>& all) {
+  constexpr size_t kShown = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(kShown, all.size()); ++i) {
+    absl::StrAppend(&text, "\n  ", all[i]);
+  }
+  if (all.size() > kShown) {
+    absl::StrAppend(&text, "\n  and ", all.size() - kShown,
+                    " more; --json has all");
+  }
+  return text;
 }
 
 nlohmann::ordered_json StatusJson(const QueueRunStatus& status) {
@@ -179,13 +194,21 @@ absl::Status PullFromQueue(const std::string& url, int64_t run,
                                         {"problems", report.problems},
                                         {"searches", report.searches},
                                         {"ended", report.ended},
-                                        {"conflicts", conflicts}}));
+                                        {"conflicts", conflicts},
+                                        {"damaged", report.damaged}}));
+  if (!report.damaged.empty()) {
+    return absl::DataLossError(absl::StrCat(
+        report.damaged.size(),
+        " searches are damaged in the queue; the others were written, and "
+        "generate --resume with this file searches these again:",
+        FirstOf(report.damaged)));
+  }
   if (conflicts.empty()) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat(conflicts.size(),
                    " searches are recorded differently in the file, which "
-                   "keeps its own: ",
-                   conflicts.front()));
+                   "keeps its own:",
+                   FirstOf(conflicts)));
 }
 
 absl::Status PrintQueueStatus(const std::string& url, int64_t run,
