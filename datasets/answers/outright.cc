@@ -530,6 +530,11 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
   if (const auto number = LastNumberPlace(place); number && OnlyNumber(place)) {
     of.value = number->text;
   }
+  // "Confidence level = 12"
+  if (const size_t equal = place.rfind('='); equal != kNowhere) {
+    const std::string label = PlainLower(TrimBlanks(place.substr(0, equal)));
+    if (OwnLabel(label, of.tail)) return label;
+  }
   const size_t word = AnswerWord(of.clause);
   of.marked = mark || word != kNowhere || place.find("\\boxed") != kNowhere ||
               place.find("\\fbox") != kNowhere;

@@ -380,7 +380,9 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     }
   }
   // "The series converges."; not "It was Ann, who married Sara."
-  if (behind == kNowhere && lower.find(',') == kNowhere &&
+  const bool clauses =
+      lower.find(',') != kNowhere || Holds(lower, Reading::kRelative);
+  if ((behind == kNowhere || !clauses) &&
       std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
       StartsWith(lower, Reading::kSubject) > 0 &&
       !Mentions(lower, Reading::kDenies)) {

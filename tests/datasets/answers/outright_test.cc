@@ -68,21 +68,31 @@ TEST(DoubtAbout, TheResponseItself) {
        {"Total tokens: 24", "Confidence: 24", "**Confidence score:** 24%",
         "Tokens used = 24", "Word count: 24", "Response length: 24 words",
         "I have solved it 24 times before but not this one.",
-        "I solved 24 of these before."}) {
+        "I solved 24 of these before.", "Steps: 24", "Number of tokens: 24",
+        "Confidence level = 24", "**Rating:** 24", "Time taken: 24 seconds",
+        "It took me 24 seconds to answer.", "I checked 24 cases."}) {
     EXPECT_NE(Doubt(text, "24"), "") << text;
   }
   for (const char* text :
        {"Total: 24", "Total apples: 24", "Tokens sold at the fair: 24",
         "I have solved it: 24", "She solved 24 problems before lunch.",
-        "The total number of tokens is 24."}) {
+        "The total number of tokens is 24.", "The number of steps is 24.",
+        "Final score: 24", "Time taken: 24 hours", "It took 24 steps."}) {
     EXPECT_EQ(Doubt(text, "24"), "") << text;
   }
+}
+
+TEST(DoubtAbout, OneOperand) {
+  EXPECT_EQ(Doubt("the sum of 24", "24"), "the sum of");
+  EXPECT_EQ(Doubt("It is the average of 24.", "24"), "it is the average of");
+  EXPECT_EQ(Doubt("They have a total of 24.", "24"), "");
 }
 
 TEST(DoubtAbout, NotKnownYet) {
   for (const char* text :
        {"24 remain unknown", "24 of them remain undetermined",
-        "24 remain to be checked", "24 remains unclear."}) {
+        "24 remain to be checked", "24 remains unclear.",
+        "24 are still missing"}) {
     EXPECT_NE(Doubt(text, "24"), "") << text;
   }
   EXPECT_EQ(Doubt("24 remain", "24"), "");

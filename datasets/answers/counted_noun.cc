@@ -1,0 +1,102 @@
+#include "datasets/answers/counted_noun.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "datasets/answers/bare_words.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/unit_beside.h"
+#include "datasets/answers/units.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kMostNounWords = 4;
+
+// Of these, no word is a noun that is counted.
+constexpr Reading kEnds[] = {Reading::kFunction,  Reading::kAuxiliary,
+                             Reading::kStates,    Reading::kPartsFromNumber,
+                             Reading::kMeasured,  Reading::kScale,
+                             Reading::kRelatesTo, Reading::kDirection};
+
+// "box" of "boxes", "city" of "cities".
+std::string Singular(std::string word) {
+  const auto ends = [&word](std::string_view with) {
+    return word.size() > with.size() + 1 && word.ends_with(with);
+  };
+  if (ends("ies")) {
+    word.resize(word.size() - 3);
+    return word + "y";
+  }
+  for (const std::string_view hiss : {"ches", "shes", "xes", "sses"}) {
+    if (ends(hiss)) {
+      word.resize(word.size() - 2);
+      return word;
+    }
+  }
+  if (ends("s") && !ends("ss")) word.pop_back();
+  return word;
+}
+
+bool IsPlural(const std::string& word) {
+  return IsPhrase(word, Reading::kPlural) ||
+         (word.size() > 3 && word.ends_with("s") && !word.ends_with("ss") &&
+          !word.ends_with("us") && !word.ends_with("is"));
+}
+
+// A word that ends the nouns behind a number.
+bool EndsNouns(const std::string& word) {
+  if (!Letter(word[0]) || word == "ones") return true;
+  return std::any_of(
+      std::begin(kEnds), std::end(kEnds),
+      [&word](Reading reading) { return IsPhrase(word, reading); });
+}
+
+// The words directly behind a number: "red apples" of "12 red apples are left".
+std::vector<std::string> NounsBehind(std::string_view behind) {
+  constexpr size_t kFar = 80;
+  std::vector<std::string> words = BareWords(behind.substr(0, kFar));
+  size_t count = 0;
+  while (count < words.size() && count < kMostNounWords &&
+         !EndsNouns(words[count])) {
+    ++count;
+  }
+  words.resize(count);
+  return words;
+}
+
+}  // namespace
+
+std::string OtherNoun(std::string_view gold, std::string_view answer,
+                      std::string_view number) {
+  gold = TrimBlanks(gold);
+  if (number.empty() || !gold.starts_with(number)) return {};
+  const std::string_view words = gold.substr(number.size());
+  if (!std::all_of(words.begin(), words.end(),
+                   [](char c) { return (c >= 'a' && c <= 'z') || c == ' '; })) {
+    return {};
+  }
+  const std::vector<std::string> counted = NounsBehind(words);
+  constexpr size_t kShortest = 3;
+  if (counted.empty() || counted.back().size() < kShortest ||
+      ReadUnit(" " + counted.back()).known) {
+    return {};
+  }
+  const size_t at = PlaceOfNumber(answer, number);
+  if (at == kNowhere) return {};
+  const std::string_view behind = answer.substr(at + number.size());
+  if (TrimBlanks(behind).starts_with("\\times")) return {};
+  const std::vector<std::string> nouns = NounsBehind(behind);
+  const auto plural = std::find_if(nouns.rbegin(), nouns.rend(), IsPlural);
+  if (plural == nouns.rend()) return {};
+  for (const std::string& said : BareWords(answer)) {
+    for (const std::string& word : counted) {
+      if (Singular(said) == Singular(word)) return {};
+    }
+  }
+  return *plural;
+}
+
+}  // namespace espalier

@@ -1,0 +1,208 @@
+#include "datasets/answers/restated.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "datasets/answers/bare_words.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kLongestRestated = 300;
+
+bool Capital(std::string_view word) {
+  return !word.empty() && word[0] >= 'A' && word[0] <= 'Z';
+}
+
+std::string_view WithoutEnd(std::string_view text) {
+  text = TrimBlanks(text);
+  while (!text.empty() &&
+         std::string_view(".!*").find(text.back()) != std::string_view::npos) {
+    text.remove_suffix(1);
+  }
+  return TrimBlanks(text);
+}
+
+// Whether a text takes something back, or names another one.
+bool TurnsAway(std::string_view lower) {
+  return Mentions(lower, Reading::kDenies) ||
+         Mentions(lower, Reading::kDoubts) ||
+         Mentions(lower, Reading::kMaybe) || Mentions(lower, Reading::kWrong) ||
+         Mentions(lower, Reading::kOtherTry) ||
+         Mentions(lower, Reading::kNamesOther);
+}
+
+// "a Polish physicist", not "the king was Tom": an article with a noun, whose
+// verbs stand behind a relative pronoun only.
+bool IsNounPhrase(std::string_view lower) {
+  const std::vector<std::string> words = BareWords(lower);
+  if (words.size() < 2 || !IsPhrase(words[0], Reading::kArticle)) return false;
+  for (const std::string& word : words) {
+    if (IsPhrase(word, Reading::kSaysMore)) return true;
+    if (IsPhrase(word, Reading::kCopula) ||
+        IsPhrase(word, Reading::kAuxiliary) || word == ",") {
+      return word == ",";
+    }
+  }
+  return true;
+}
+
+// "| , who served from 1789", "| (a Polish physicist)"
+bool SaysMore(std::string_view rest, bool bracket) {
+  rest = WithoutEnd(rest);
+  const std::string lower = PlainLower(rest);
+  if (!HasLetters(rest) || TurnsAway(lower)) return false;
+  for (size_t at = lower.find("and "); at != kNowhere;
+       at = lower.find("and ", at + 1)) {
+    const bool word = at > 0 && !Letter(lower[at - 1]);
+    const bool comma = at > 1 && lower[at - 2] == ',';
+    if (word && (comma || Capital(rest.substr(at + 4)))) return false;
+  }
+  if (bracket) return rest.ends_with(")") && !Capital(rest);
+  return BeginsIn(lower, Reading::kSaysMore) > 0 || IsNounPhrase(lower);
+}
+
+}  // namespace
+
+std::string_view WithoutClause(std::string_view text) {
+  text = TrimBlanks(text);
+  if (text.size() > kLongestRestated) return {};
+  const size_t start = LastSentenceStart(text);
+  const std::string_view sentence = text.substr(start);
+  // "In Paris, the king died."; "The candidates are Tom, who is tall, and ..."
+  const std::string lower = PlainLower(sentence);
+  if (BeginsIn(lower, Reading::kSubordinate) > 0) return {};
+  for (size_t at = 1; at + 2 < sentence.size(); ++at) {
+    size_t joint = 0;
+    for (const std::string_view mark :
+         {", ", " (", " - ", " \u2013 ", " \u2014 ", "\u2014"}) {
+      if (joint == 0 && sentence.substr(at).starts_with(mark)) {
+        joint = mark.size();
+      }
+    }
+    if (joint == 0) continue;
+    const std::string front = PlainLower(sentence.substr(0, at));
+    if (Mentions(front, Reading::kSeveral)) return {};
+    if (SaysMore(sentence.substr(at + joint), sentence[at + 1] == '(')) {
+      return text.substr(0, start + at);
+    }
+  }
+  return {};
+}
+
+std::string_view WithoutRole(std::string_view text) {
+  constexpr size_t kLongest = 100;
+  text = WithoutEnd(text);
+  if (text.size() > kLongest) return {};
+  // The name, from the end.
+  size_t name = text.size();
+  while (name > 0) {
+    const size_t blank = text.substr(0, name - 1).rfind(' ');
+    if (blank == kNowhere || !Capital(text.substr(blank + 1))) break;
+    name = blank + 1;
+    const std::string_view front = TrimBlanks(text.substr(0, name));
+    const std::string lower = PlainLower(front);
+    const size_t role = EndsIn(lower, Reading::kRole);
+    if (role == 0) continue;
+    std::vector<std::string> words =
+        BareWords(std::string_view(lower).substr(0, lower.size() - role));
+    const size_t verb = BeginsIn(lower, Reading::kItIs);
+    if (verb > 0) {
+      words = BareWords(std::string_view(lower).substr(
+          verb, lower.size() - role - std::min(verb, lower.size() - role)));
+    }
+    // "her | older | brother"
+    if (words.size() > 1 && IsPhrase(words[1], Reading::kAge)) {
+      words.erase(words.begin() + 1);
+    }
+    const bool owned =
+        words.size() == 1 && (IsPhrase(words[0], Reading::kOwner) ||
+                              IsPhrase(words[0], Reading::kArticle));
+    return owned ? text.substr(name) : std::string_view();
+  }
+  return {};
+}
+
+std::string_view BehindQuestion(std::string_view text) {
+  constexpr size_t kLongestAnswer = 80;
+  text = TrimBlanks(text);
+  const size_t mark = text.rfind('?');
+  if (text.size() > kLongestRestated || mark == kNowhere) return {};
+  const std::string_view rest = TrimBlanks(text.substr(mark + 1));
+  const std::string_view front = text.substr(0, mark);
+  const std::string asked =
+      PlainLower(TrimBlanks(front.substr(LastSentenceStart(front))));
+  if (rest.size() > kLongestAnswer || !Letter(asked.empty() ? ' ' : asked[0]) ||
+      BeginsIn(asked, Reading::kAsksFor) == 0 || TurnsAway(asked)) {
+    return {};
+  }
+  return rest;
+}
+
+std::string_view WithoutOthers(std::string_view text) {
+  text = TrimBlanks(text);
+  const size_t start = LastSentenceStart(text);
+  if (text.size() > kLongestRestated || start == 0) return {};
+  const std::string lower = PlainLower(text.substr(start));
+  const std::vector<std::string> words = BareWords(lower);
+  size_t at = 0;
+  while (at < words.size() && (IsPhrase(words[at], Reading::kEveryOne) ||
+                               IsPhrase(words[at], Reading::kArticle) ||
+                               words[at] == "none" || words[at] == "of")) {
+    ++at;
+  }
+  const bool others =
+      at < words.size() && IsPhrase(words[at], Reading::kOthers);
+  const bool out =
+      Mentions(lower, Reading::kWrong) || Mentions(lower, Reading::kDenies);
+  return others && out ? TrimBlanks(text.substr(0, start)) : std::string_view();
+}
+
+std::string_view BehindCorrection(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  text = WithoutEnd(text);
+  if (text.size() > kLongest) return {};
+  const size_t word = BeginsIn(PlainLower(text), Reading::kCorrects);
+  // "no" is a verdict itself.
+  if (word <= 2) return {};
+  std::string_view rest = text.substr(word);
+  rest.remove_prefix(std::min(rest.find_first_not_of(" ,:"), rest.size()));
+  return IsPhrase(Lower(rest), Reading::kVerdict) ? rest : std::string_view();
+}
+
+std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text) {
+  constexpr size_t kLongest = 200;
+  text = WithoutEnd(text);
+  if (text.size() > kLongest) return {};
+  const std::string lower = PlainLower(text);
+  size_t first = kNowhere, second = 0;
+  std::string_view whole = text;
+  if (text.ends_with(")")) {
+    first = text.rfind(" (");
+    second = first + 2;
+    whole.remove_suffix(1);
+  } else {
+    for (const std::string_view joint : Phrases(Reading::kSaysAgain)) {
+      for (const char* end : {" ", ", "}) {
+        const size_t at = lower.rfind(", " + std::string(joint) + end);
+        if (at == kNowhere || at == 0) continue;
+        first = at;
+        second = at + 2;
+      }
+    }
+  }
+  if (first == kNowhere || first == 0) return {};
+  std::string_view again = whole.substr(second);
+  const size_t joint = BeginsIn(PlainLower(again), Reading::kSaysAgain);
+  again.remove_prefix(joint);
+  again.remove_prefix(std::min(again.find_first_not_of(" ,"), again.size()));
+  if (TrimBlanks(again).empty()) return {};
+  return {text.substr(0, first), again};
+}
+
+}  // namespace espalier
