@@ -346,9 +346,10 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
   ESP_ASSIGN_OR_RETURN(info.tokenizer_hash,
                        HashTokenizer(PolicyFolder(models)));
   if (IsRemoteModel(models.policy)) {
-    ESP_ASSIGN_OR_RETURN(const std::string weights,
-                         RemoteWeights(models.policy));
-    if (!weights.empty()) config["server_weights"] = weights;
+    ESP_ASSIGN_OR_RETURN(const ServerRecord server,
+                         RecordOfServer(models.policy, models.tokenizer));
+    if (!server.weights.empty()) config["server_weights"] = server.weights;
+    if (!server.replies.empty()) config["server_replies"] = server.replies;
   }
   info.reward_model_hash = info.model_hash;
   if (!models.critic.empty()) {

@@ -135,11 +135,18 @@ std::string TextsNote(const LoadedModel& model) {
                       "were encoded apart from it");
 }
 
-absl::StatusOr<std::string> RemoteWeights(const std::string& name) {
+absl::StatusOr<ServerRecord> RecordOfServer(const std::string& name,
+                                            const std::string& tokenizer) {
   ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));
-  ESP_ASSIGN_OR_RETURN(const ServerFacts facts,
+  ESP_ASSIGN_OR_RETURN(ServerFacts facts,
                        AskForModel(remote.servers.front(), remote.name, {}));
-  return facts.weights;
+  if (facts.kind != ServerKind::kOpenAi) return ServerRecord{facts.weights, ""};
+  // Only a reply to a request tells whether there are log-probs.
+  ESP_ASSIGN_OR_RETURN(const auto loaded, Tokenizer::Load(tokenizer));
+  ESP_ASSIGN_OR_RETURN(
+      facts, ProbeServer(remote.servers.front(), remote.name, *loaded, {}));
+  return ServerRecord{facts.weights,
+                      facts.logprobs ? "texts" : "texts without log-probs"};
 }
 
 absl::StatusOr<std::string> RemoteModelName(const std::string& name) {
@@ -154,7 +161,8 @@ absl::StatusOr<std::string> RemoteModelId(const std::string& name) {
   ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));
   ESP_ASSIGN_OR_RETURN(const ServerFacts facts,
                        AskForModel(remote.servers.front(), remote.name, {}));
-  return absl::StrCat(facts.model, " ", facts.weights);
+  return absl::StrCat(facts.model, " ", facts.weights,
+                      facts.kind == ServerKind::kOpenAi ? " texts" : "");
 }
 
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path,

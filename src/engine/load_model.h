@@ -71,15 +71,25 @@ RemoteOptions RemoteOptionsOf(const LoadOptions& options);
 // What a user should know of `model` at its end; "": nothing.
 std::string TextsNote(const LoadedModel& model);
 
-// What the server says of its weights; "" if nothing. Asks the first server.
-absl::StatusOr<std::string> RemoteWeights(const std::string& name);
+// What a run keeps of a server, beside the model. Other values make it another
+// run.
+struct ServerRecord {
+  std::string weights;  // as the server tells; "": it tells nothing
+  // "texts" or "texts without log-probs" of a server that returns no token ids;
+  // "": ids, with log-probs that mean the same whatever the kind of server.
+  std::string replies;
+};
+// Asks the first server. `tokenizer`: as LoadOptions has it.
+absl::StatusOr<ServerRecord> RecordOfServer(const std::string& name,
+                                            const std::string& tokenizer);
 
 // The model's name at its server: as in URL#NAME, or the only one that the
 // first server offers.
 absl::StatusOr<std::string> RemoteModelName(const std::string& name);
 
-// What tells the model behind a server from others: its name there, and what
-// the server says of its weights. Asks the first server.
+// What tells the model behind a server from others: its name there, what the
+// server says of its weights, and whether it returns only texts. Asks the first
+// server.
 absl::StatusOr<std::string> RemoteModelId(const std::string& name);
 
 }  // namespace espalier

@@ -206,6 +206,29 @@ class TextServersTest(ServersTest):
                 replayed = run("replay", self.path(one))
                 self.assertEqual(replayed.returncode, 0, replayed.stderr)
 
+    def test_a_run_does_not_mix_what_servers_return(self):
+        """Ids, texts, and texts without log-probs, of the same model."""
+        servers = {"ids": self.serve("vllm"), "texts": self.texts(),
+                   "bare": self.texts(no_logprobs=True)}
+        told = {"texts": "texts", "bare": "texts without log-probs"}
+        for first in servers:
+            done = self.generate(f"{first}.db", servers[first], limit=2)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            before = self.searches(f"{first}.db")
+            for second in servers:
+                with self.subTest(first=first, second=second):
+                    calls = servers[second].seen.calls
+                    again = self.generate(f"{first}.db", servers[second],
+                                          "--resume", limit=2)
+                    if second == first:
+                        self.assertEqual(again.returncode, 0, again.stderr)
+                        continue
+                    self.one_error(again, "server_replies",
+                                   *filter(None, (told.get(first),
+                                                  told.get(second))))
+                    self.assertEqual(self.searches(f"{first}.db"), before)
+                    self.assertLess(servers[second].seen.calls, calls + 4)
+
     def test_a_text_with_other_tokens_is_counted(self):
         """The prompt ends inside a word, which the server's text goes on."""
         server = self.texts()
