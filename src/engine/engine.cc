@@ -113,9 +113,7 @@ class LocalEngine : public Engine {
     LoadOptions load_critic = load;
     load_critic.tokenizer = RewardFolder(options_);
     ESP_RETURN_IF_ERROR(LoadCritic(load_critic));
-    if (policy_.slots > 0) {
-      options_.live = std::min(options_.live, policy_.slots);
-    }
+    LimitLive();
     ESP_ASSIGN_OR_RETURN(calibration_, FindCalibration(options_));
     if (calibration_) models_.calibration = &*calibration_;
     if (calibration_ && models_.scorer == nullptr &&
@@ -125,6 +123,17 @@ class LocalEngine : public Engine {
           "--reward-model");
     }
     return absl::OkStatus();
+  }
+
+  // A server drops what it has cached of a text once it has no slot left for
+  // it. A search that scores steps goes on from about four texts in turn.
+  void LimitLive() {
+    const int texts = options_.critic.empty() ? 1 : 4;
+    for (const LoadedModel* model : {&policy_, &critic_}) {
+      if (model->slots == 0) continue;
+      options_.live =
+          std::min(options_.live, std::max(1, model->slots / texts));
+    }
   }
 
   absl::Status LoadCritic(const LoadOptions& load) {
