@@ -63,6 +63,11 @@ absl::StatusOr<std::string> HashFiles(const std::string& folder) {
   return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
 }
 
+// `id`: RemoteModelId.
+std::string HashOfServed(const std::string& id) {
+  return absl::StrCat("server:", absl::Hex(StableHash(id), absl::kZeroPad16));
+}
+
 // Includes the weight format: the same files at another precision are another
 // model. A model behind a server is known by what the server says of it.
 absl::StatusOr<std::string> HashModel(const std::string& folder,
@@ -70,7 +75,7 @@ absl::StatusOr<std::string> HashModel(const std::string& folder,
   if (IsRemoteModel(folder)) {
     // The same model may be served from elsewhere when a run is resumed.
     ESP_ASSIGN_OR_RETURN(const std::string id, RemoteModelId(folder));
-    return absl::StrCat("server:", absl::Hex(StableHash(id), absl::kZeroPad16));
+    return HashOfServed(id);
   }
   ESP_ASSIGN_OR_RETURN(std::string hash, HashFiles(folder));
   if (weights != "auto") absl::StrAppend(&hash, ":", weights);
@@ -308,7 +313,8 @@ std::string WithStoredWeights(const SearchAlgorithm& algorithm,
 absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                                     const ProblemSet& set,
                                     const SetOptions& set_options,
-                                    const EngineOptions& models) {
+                                    const EngineOptions& models,
+                                    const RunInfo* recorded) {
   ESP_ASSIGN_OR_RETURN(const auto algorithm,
                        MakeAlgorithm(options.search.method));
   const std::string method = WithStoredWeights(*algorithm, models);
@@ -331,9 +337,29 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
   AddStops(options.search, config);
   if (!options.prompt.empty()) config["prompt"] = options.prompt;
   if (options.verifier_reward) config["verifier_reward"] = true;
+  ServerRecord server;
+  if (recorded != nullptr) {
+    const auto before = ParseJsonOrNull(recorded->config);
+    if (before.is_object()) {
+      server = {.weights = before.value("server_weights", ""),
+                .replies = before.value("server_replies", "")};
+    }
+  }
+  const auto hash_of =
+      [&](const std::string& folder) -> absl::StatusOr<std::string> {
+    if (recorded == nullptr || !IsRemoteModel(folder)) {
+      return HashModel(folder, models.weights);
+    }
+    // What others say is recorded in hashes only.
+    if (folder != models.policy) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(folder, ": only the server knows what it serves"));
+    }
+    ESP_ASSIGN_OR_RETURN(const std::string id, RemoteModelId(folder, server));
+    return HashOfServed(id);
+  };
   for (const std::string& folder : models.more_policies) {
-    ESP_ASSIGN_OR_RETURN(const std::string hash,
-                         HashModel(folder, models.weights));
+    ESP_ASSIGN_OR_RETURN(const std::string hash, hash_of(folder));
     config["more_models"].push_back(hash);
   }
   RunInfo info{.kind = "generate",
@@ -341,20 +367,20 @@ absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                .seed = options.search.seed,
                .method = method,
                .model = models.policy};
-  ESP_ASSIGN_OR_RETURN(info.model_hash,
-                       HashModel(models.policy, models.weights));
+  ESP_ASSIGN_OR_RETURN(info.model_hash, hash_of(models.policy));
   ESP_ASSIGN_OR_RETURN(info.tokenizer_hash,
                        HashTokenizer(PolicyFolder(models)));
   if (IsRemoteModel(models.policy)) {
-    ESP_ASSIGN_OR_RETURN(const ServerRecord server,
-                         RecordOfServer(models.policy, models.tokenizer));
+    if (recorded == nullptr) {
+      ESP_ASSIGN_OR_RETURN(server,
+                           RecordOfServer(models.policy, models.tokenizer));
+    }
     if (!server.weights.empty()) config["server_weights"] = server.weights;
     if (!server.replies.empty()) config["server_replies"] = server.replies;
   }
   info.reward_model_hash = info.model_hash;
   if (!models.critic.empty()) {
-    ESP_ASSIGN_OR_RETURN(info.reward_model_hash,
-                         HashModel(models.critic, models.weights));
+    ESP_ASSIGN_OR_RETURN(info.reward_model_hash, hash_of(models.critic));
   }
   if (options.verifier_reward) info.reward_model_hash = "verifier";
   ESP_RETURN_IF_ERROR(AddRewardFormat(models, config, info));

@@ -59,10 +59,14 @@ struct GenerateTotals {
 absl::StatusOr<std::string> HashTokenizer(const std::string& folder);
 
 // The arguments name the folders of the models that the engine was made from.
+// `recorded`: a run that this one may be. What the policy's server would have
+// to tell is then taken from it and no server is asked; FailedPrecondition if
+// one has to be.
 absl::StatusOr<RunInfo> DescribeRun(const GenerateOptions& options,
                                     const ProblemSet& set,
                                     const SetOptions& set_options,
-                                    const EngineOptions& models);
+                                    const EngineOptions& models,
+                                    const RunInfo* recorded = nullptr);
 // The options of a recorded run.
 absl::StatusOr<GenerateOptions> OptionsOfRun(const RunInfo& info);
 

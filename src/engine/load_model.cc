@@ -157,12 +157,30 @@ absl::StatusOr<std::string> RemoteModelName(const std::string& name) {
   return facts.model;
 }
 
+namespace {
+
+std::string IdOf(const std::string& model, const std::string& weights,
+                 bool texts) {
+  return absl::StrCat(model, " ", weights, texts ? " texts" : "");
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> RemoteModelId(const std::string& name,
+                                          const ServerRecord& record) {
+  ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseRemoteModel(name));
+  if (remote.name.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(name, ": only the server knows its model's name"));
+  }
+  return IdOf(remote.name, record.weights, !record.replies.empty());
+}
+
 absl::StatusOr<std::string> RemoteModelId(const std::string& name) {
   ESP_ASSIGN_OR_RETURN(const RemoteModel remote, ParseWithKeys(name));
   ESP_ASSIGN_OR_RETURN(const ServerFacts facts,
                        AskForModel(remote.servers.front(), remote.name, {}));
-  return absl::StrCat(facts.model, " ", facts.weights,
-                      facts.kind == ServerKind::kOpenAi ? " texts" : "");
+  return IdOf(facts.model, facts.weights, facts.kind == ServerKind::kOpenAi);
 }
 
 absl::StatusOr<LoadedModel> LoadModel(const std::string& path,

@@ -91,6 +91,10 @@ absl::StatusOr<std::string> RemoteModelName(const std::string& name);
 // server says of its weights, and whether it returns only texts. Asks the first
 // server.
 absl::StatusOr<std::string> RemoteModelId(const std::string& name);
+// The same of a recorded server, without asking it. FailedPrecondition if the
+// URL does not name the model.
+absl::StatusOr<std::string> RemoteModelId(const std::string& name,
+                                          const ServerRecord& record);
 
 }  // namespace espalier
 

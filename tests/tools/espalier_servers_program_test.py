@@ -11,6 +11,7 @@ import re
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 import unittest
@@ -282,6 +283,38 @@ class RunTest(ServersTest):
                               limit=2)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(len(self.searches("run.db")), 2)
+
+    def test_nothing_is_asked_where_nothing_is_left(self):
+        for kind in ("vllm", "llama-server", "sglang", "openai"):
+            with self.subTest(kind):
+                server = self.serve(kind)
+                url = server.url + "#made-up"
+                file = f"{kind}.db"
+                done = self.generate(file, url, "--json", "-", limit=2)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                before = self.searches(file)
+                server.close()
+                again = self.generate(file, url, "--resume", "--json", "-",
+                                      "--server-attempts", "1", limit=2)
+                self.assertEqual(again.returncode, 0, again.stderr)
+                first, second = (json.loads(one.stdout)
+                                 for one in (done, again))
+                for key in ("searches", "done", "failed", "graded", "solved"):
+                    self.assertEqual(second[key], first[key])
+                self.assertEqual(self.searches(file), before)
+                # Another model, no name of one, or more searches: it is asked.
+                for model, limit in ((server.url + "#other", 2),
+                                     (server.url, 2), (url, 3)):
+                    asked = self.generate(file, model, "--resume",
+                                          "--server-attempts", "1",
+                                          limit=limit)
+                    self.one_error(asked, server.url)
+                with sqlite3.connect(self.path(file)) as db:
+                    db.execute("UPDATE searches SET state='failed' WHERE "
+                               "search_id=1")
+                self.one_error(self.generate(
+                    file, url, "--resume", "--server-attempts", "1", limit=2),
+                    server.url)
 
     def test_a_run_does_not_go_on_with_another_model(self):
         """Also where the URL names none, the run is of one model."""

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -269,6 +270,17 @@ absl::StatusOr<std::vector<RunRow>> RunsOf(const std::string& path) {
   return (*db)->Runs();
 }
 
+// What `before`, a run's options, reserve for an answer, and its budget, unless
+// the command line says.
+void TakeReserved(const GenerateFlags& flags, const SearchOptions& before,
+                  SearchOptions& search) {
+  const bool measured = search.response_tokens > 0 || search.max_tokens == 0;
+  if (measured && flags.budget) return;
+  if (!flags.budget) search.max_tokens = before.max_tokens;
+  search.response_tokens = before.response_tokens;
+  search.response_tokens_per_byte = before.response_tokens_per_byte;
+}
+
 // What searches reserve for an answer: the value of one of `runs`, which is
 // then continued, else measured on the set.
 absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
@@ -282,9 +294,8 @@ absl::Status SetResponseTokens(GenerateFlags& flags, Engine& engine,
   for (const RunRow& run : runs) {
     const auto before = OptionsOfRun(run.info);
     if (!before.ok()) continue;
-    if (!flags.budget) search.max_tokens = before->search.max_tokens;
-    search.response_tokens = before->search.response_tokens;
-    search.response_tokens_per_byte = before->search.response_tokens_per_byte;
+    search = unmeasured;
+    TakeReserved(flags, before->search, search);
     ESP_ASSIGN_OR_RETURN(
         const RunInfo info,
         DescribeRun(flags.generate, set, flags.set.options, models.options()));
@@ -318,6 +329,109 @@ absl::Status CheckGold(const Verifier& verifier, ProblemSet& set) {
                    ", or record searches without verdicts by --ungraded"));
 }
 
+// Does what is left of the run, and reports all of it.
+absl::Status Record(const GenerateFlags& flags, Engine& engine, RunDb& db,
+                    int64_t run_id, const ProblemSet& set) {
+  const double start = Clock::Real().Seconds();
+  // Measuring response lengths is not part of the run.
+  const int64_t before = engine.stats().tokens_generated;
+  Progress progress(
+      "generate " + Printable(set.name),
+      static_cast<int64_t>(set.problems.size()) * flags.generate.searches,
+      "searches");
+  const auto show = [&](const GenerateTotals& totals) {
+    progress.Set(totals.done, totals.done - totals.searched);
+    const double seconds = Clock::Real().Seconds() - start;
+    const auto tokens =
+        static_cast<double>(engine.stats().tokens_generated - before);
+    std::string note =
+        absl::StrFormat("%.0f tokens/s", tokens / std::max(seconds, 1e-3));
+    if (totals.graded > 0) {
+      absl::StrAppendFormat(&note, " solved %.0f %%",
+                            100.0 * static_cast<double>(totals.solved) /
+                                static_cast<double>(totals.graded));
+    }
+    progress.SetNote(note);
+  };
+  const absl::StatusOr<GenerateTotals> generated = Generate(
+      engine, db, run_id, set, flags.generate,
+      {.stop = &StopRequested(), .progress = show, .retry_failed = true});
+  if (absl::IsUnavailable(generated.status()) ||
+      absl::IsUnauthenticated(generated.status())) {
+    return absl::Status(
+        generated.status().code(),
+        absl::StrCat(generated.status().message(),
+                     "; what was searched is kept, and the same command with "
+                     "--resume continues from here"));
+  }
+  if (!generated.ok()) return generated.status();
+  const GenerateTotals& totals = *generated;
+  show(totals);  // even if there was nothing left to search
+  progress.Finish();
+  ESP_RETURN_IF_ERROR(WriteJson(flags, totals, engine.stats(),
+                                Clock::Real().Seconds() - start));
+  std::fprintf(flags.json.report(), "%s: %s\n%s", Printable(flags.out).c_str(),
+               TotalsText(totals).c_str(), WorkText(engine.stats()).c_str());
+  const absl::Status failed = ReportFailed(totals);
+  if (totals.stopped) {
+    return absl::CancelledError(
+        "stopped; the same command with --resume continues from here");
+  }
+  return failed;
+}
+
+// In place of models that nothing is left for.
+class IdleEngine : public Engine {
+ public:
+  absl::Status SolveAll(
+      absl::Span<const Problem> problems, const Task&, const SearchOptions&,
+      const RunHooks&,
+      const std::function<void(size_t, SearchResult)>&) override {
+    if (problems.empty()) return absl::OkStatus();
+    return absl::InternalError("searches are left after all");
+  }
+  EngineStats stats() const override { return {}; }
+};
+
+// The run of --resume, if all of it was searched: it then needs no model, and
+// asks no server. Sets what it reserved for answers.
+absl::StatusOr<std::optional<RunRow>> FindWholeRun(
+    GenerateFlags& flags, const ProblemSet& set, const ResolvedModels& models) {
+  const std::optional<RunRow> none;
+  std::error_code error;
+  if (!flags.resume || flags.dry_run || !flags.queue.url.empty() ||
+      !fs::exists(flags.out, error)) {
+    return none;
+  }
+  ESP_ASSIGN_OR_RETURN(const std::vector<RunRow> runs, RunsOf(flags.out));
+  for (const RunRow& run : runs) {
+    const auto before = OptionsOfRun(run.info);
+    if (run.finished_at.empty() || !before.ok()) continue;
+    GenerateOptions options = flags.generate;
+    TakeReserved(flags, before->search, options.search);
+    const absl::StatusOr<RunInfo> info = DescribeRun(
+        options, set, flags.set.options, models.options(), &run.info);
+    if (!info.ok() || ConfigHash(*info) != run.config_hash) continue;
+    ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(flags.out, Sqlite::kRead));
+    ESP_ASSIGN_OR_RETURN(const std::vector<SearchRow> searches,
+                         db->Searches(run.run_id));
+    std::set<std::pair<std::string, uint64_t>> done;
+    for (const SearchRow& search : searches) {
+      if (search.state != SearchState::kDone) continue;
+      done.emplace(search.problem, search.seed);
+    }
+    for (int i = 0; i < options.searches; ++i) {
+      for (const GradedProblem& graded : set.problems) {
+        const uint64_t seed = options.search.seed + static_cast<uint64_t>(i);
+        if (!done.contains({graded.problem.id, seed})) return none;
+      }
+    }
+    flags.generate = std::move(options);
+    return run;
+  }
+  return none;
+}
+
 absl::Status RunGenerate(GenerateFlags& flags) {
   if (flags.budget) flags.generate.search.max_tokens = *flags.budget;
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
@@ -340,6 +454,14 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   }
   if (flags.generate.verifier_reward) {
     ESP_RETURN_IF_ERROR(VerifierReward::Create(*put.verifier).status());
+  }
+  ESP_ASSIGN_OR_RETURN(const std::optional<RunRow> whole,
+                       FindWholeRun(flags, set, models));
+  if (whole) {
+    IdleEngine idle;
+    ESP_ASSIGN_OR_RETURN(const auto there,
+                         RunDb::Open(flags.out, Sqlite::kWrite));
+    return Record(flags, idle, *there, whole->run_id, set);
   }
   ESP_ASSIGN_OR_RETURN(const auto engine, models.Load());
   StopRequested();
@@ -382,52 +504,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   }
   if (flags.dry_run) return DryRun(flags, *engine, set);
 
-  const double start = Clock::Real().Seconds();
-  // Measuring response lengths is not part of the run.
-  const int64_t before = engine->stats().tokens_generated;
-  Progress progress(
-      "generate " + Printable(set.name),
-      static_cast<int64_t>(set.problems.size()) * flags.generate.searches,
-      "searches");
-  const auto show = [&](const GenerateTotals& totals) {
-    progress.Set(totals.done, totals.done - totals.searched);
-    const double seconds = Clock::Real().Seconds() - start;
-    const auto tokens =
-        static_cast<double>(engine->stats().tokens_generated - before);
-    std::string note =
-        absl::StrFormat("%.0f tokens/s", tokens / std::max(seconds, 1e-3));
-    if (totals.graded > 0) {
-      absl::StrAppendFormat(&note, " solved %.0f %%",
-                            100.0 * static_cast<double>(totals.solved) /
-                                static_cast<double>(totals.graded));
-    }
-    progress.SetNote(note);
-  };
-  const absl::StatusOr<GenerateTotals> generated = Generate(
-      *engine, *db, run_id, set, flags.generate,
-      {.stop = &StopRequested(), .progress = show, .retry_failed = true});
-  if (absl::IsUnavailable(generated.status()) ||
-      absl::IsUnauthenticated(generated.status())) {
-    return absl::Status(
-        generated.status().code(),
-        absl::StrCat(generated.status().message(),
-                     "; what was searched is kept, and the same command with "
-                     "--resume continues from here"));
-  }
-  if (!generated.ok()) return generated.status();
-  const GenerateTotals& totals = *generated;
-  show(totals);  // even if there was nothing left to search
-  progress.Finish();
-  ESP_RETURN_IF_ERROR(WriteJson(flags, totals, engine->stats(),
-                                Clock::Real().Seconds() - start));
-  std::fprintf(flags.json.report(), "%s: %s\n%s", Printable(flags.out).c_str(),
-               TotalsText(totals).c_str(), WorkText(engine->stats()).c_str());
-  const absl::Status failed = ReportFailed(totals);
-  if (totals.stopped) {
-    return absl::CancelledError(
-        "stopped; the same command with --resume continues from here");
-  }
-  return failed;
+  return Record(flags, *engine, *db, run_id, set);
 }
 
 }  // namespace
