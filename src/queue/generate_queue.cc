@@ -148,10 +148,9 @@ absl::StatusOr<JoinedRun> TryToJoin(const QueueWorkerOptions& options,
 
 }  // namespace
 
-absl::StatusOr<JoinedRun> JoinRun(
-    QueueWorkerOptions options, const DescribeFunction& describe,
-    const ProblemSet& set, int searches,
-    const std::function<void(const absl::Status&)>& away) {
+absl::StatusOr<JoinedRun> JoinRun(QueueWorkerOptions options,
+                                  const DescribeFunction& describe,
+                                  const ProblemSet& set, int searches) {
   double pause = 0, away_since = -1;
   absl::Status last;
   const auto describe_connected = [&](const std::vector<QueueRun>& runs) {
@@ -173,7 +172,7 @@ absl::StatusOr<JoinedRun> JoinRun(
     if (now >= away_since + options.patience) {
       return GivenUp(error, options.patience);
     }
-    if (error.message() != last.message()) away(error);
+    if (options.away && error.message() != last.message()) options.away(error);
     last = error;
     pause = std::min(std::max(0.1, 2 * pause), kLongestPause);
     if (!PauseUnlessStopped(options.stop, pause)) return StoppedEarly();

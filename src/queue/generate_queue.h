@@ -2,7 +2,7 @@
 // queue until the run is over.
 //
 //   ESP_ASSIGN_OR_RETURN(JoinedRun joined,
-//                        JoinRun({.url = url}, describe, set, n, away));
+//                        JoinRun({.url = url}, describe, set, n));
 //   ESP_ASSIGN_OR_RETURN(GenerateTotals totals, GenerateFromQueue(
 //       *engine, *joined.worker, set, options, hooks));
 #ifndef ESPALIER_SRC_QUEUE_GENERATE_QUEUE_H_
@@ -38,13 +38,12 @@ struct JoinedRun {
 // begun with other problems.
 //
 // While the database is away everything is tried again, for as long as
-// `options.patience`; `away` gets the reason once each time it is another.
+// `options.patience`.
 absl::StatusOr<JoinedRun> JoinRun(
     QueueWorkerOptions options,
     const std::function<absl::StatusOr<RunInfo>(const std::vector<QueueRun>&)>&
         describe,
-    const ProblemSet& set, int searches,
-    const std::function<void(const absl::Status&)>& away);
+    const ProblemSet& set, int searches);
 
 // `totals.searches` and the counts are of this worker, except `left` of the
 // worker's own counts. Searches that another worker took over are not counted.

@@ -234,6 +234,7 @@ bool QueueWorker::NextExchange(QueueExchange& exchange, size_t& writes) {
 
 void QueueWorker::TakeReply(QueueReply reply, const QueueExchange& exchange,
                             size_t writes) {
+  bool again = false;
   {
     MutexLock lock(mutex_);
     const double now = Now();
@@ -241,6 +242,7 @@ void QueueWorker::TakeReply(QueueReply reply, const QueueExchange& exchange,
     if (exchange.renew) last_renewal_ = now;
     away_since_ = -1;
     retry_ = 0;
+    again = !counts_.away.empty();
     counts_.away.clear();
     if (reply.counted) {
       counts_.left = reply.left;
@@ -280,10 +282,19 @@ void QueueWorker::TakeReply(QueueReply reply, const QueueExchange& exchange,
     }
     if (exchange.leave) gone_ = true;
   }
+  if (again && options_.away) options_.away(absl::OkStatus());
   from_thread_.NotifyAll();
 }
 
 bool QueueWorker::TakeError(const absl::Status& error) {
+  if (options_.away && IsPassing(error)) {
+    bool said = false;
+    {
+      MutexLock lock(mutex_);
+      said = counts_.away == error.message() || ending_ || leaving_;
+    }
+    if (!said) options_.away(error);
+  }
   bool again = false;
   {
     MutexLock lock(mutex_);

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,6 +43,9 @@ struct QueueWorkerOptions {
   double pause = 0.2;     // seconds between uploads
   size_t buffer = size_t{256} << 20;        // bytes that may wait for an upload
   const std::atomic<bool>* stop = nullptr;  // nothing waits for the buffer then
+  // Told once why the database is away, each time it is another reason, and
+  // once (OK) that it is there again. From the worker's thread. May be null.
+  std::function<void(const absl::Status&)> away = nullptr;
 };
 
 constexpr double kLongestPause = 5;  // seconds between tries to connect

@@ -269,7 +269,11 @@ class KillTest(QueueCase):
         self.server.stop()
         time.sleep(3)
         self.server.start()
-        self.assert_ended(worker)
+        _, err = worker.communicate(timeout=600)
+        self.assertEqual(worker.returncode, 0, err)
+        self.assertEqual(err.count("cannot connect"), 1, err)
+        self.assertIn("trying again for up to 10 min", err)
+        self.assertIn("the database is there again", err)
         (status,) = self.status()
         # Nobody else was there: the searches stayed its own.
         self.assertEqual((status["done"], status["continued"]), (6, 0))
@@ -364,6 +368,32 @@ class NetworkTest(QueueCase):
         if not SLOW:
             self.assertGreater(status["continued"], 0)
         print("cut networks: continued", status["continued"])
+
+
+class PullTest(QueueCase):
+
+    def test_a_full_disk(self):
+        options = (*LONG, "--limit", "12")
+        self.assert_ended(start(self.url, *options))
+        out = self.path("run.db")
+
+        def pull(kilobytes):
+            """With a bound on the size of files, which SQLite meets first."""
+            return subprocess.run(
+                ["bash", "-c", f"trap '' XFSZ; ulimit -f {kilobytes}; exec "
+                 '"$0" "$@"', PROGRAM, "db", "pull", self.url, "--out", out],
+                capture_output=True, text=True, check=False)
+        result = pull(64)
+        self.refused(result, out, "full", "pull again")
+        self.assertNotIn("--resume", result.stderr)
+        self.assertEqual(os.listdir(os.path.dirname(out)), [])
+        self.assertEqual(pull(100000).returncode, 0)
+        expected = content(out)
+        # The file that is there stays as it was.
+        self.refused(pull(64), "full", "pull again")
+        self.assertFalse(os.path.exists(out + ".pull"))
+        self.assertEqual(content(out), expected)
+        self.assertEqual(expected, self.single(*options))
 
 
 class DamageTest(QueueCase):

@@ -86,7 +86,7 @@ class Server:
         self.process.wait()
 
     def stop(self):
-        self.process.terminate()
+        self.process.send_signal(2)  # SIGINT: clients are not waited for
         self.process.wait(timeout=60)
 
     def close(self):

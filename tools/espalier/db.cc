@@ -190,7 +190,13 @@ absl::Status RunMerge(const DbFlags& flags) {
   out.reset();
   if (!merged.ok()) {
     if (!there) std::filesystem::remove(flags.out, error);
-    return merged.status();
+    // The remedies in errors of run databases are for programs that record.
+    return absl::Status(
+        merged.status().code(),
+        absl::StrReplaceAll(merged.status().message(),
+                            {{"what was recorded before is kept: ", ""},
+                             {"What was recorded before is kept: ", ""},
+                             {"continue with --resume", "merge again"}}));
   }
   const MergeReport& report = *merged;
   std::fprintf(

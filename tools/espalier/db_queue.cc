@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
 #include "base/progress.h"
 #include "base/status_macros.h"
 #include "nlohmann/json.hpp"
@@ -51,14 +52,26 @@ void RemoveFiles(const std::string& path) {
   }
 }
 
+// The remedies in errors of run databases are for programs that record one.
+absl::Status AsPull(const absl::Status& error) {
+  if (error.ok()) return error;
+  return absl::Status(
+      error.code(),
+      absl::StrReplaceAll(error.message(),
+                          {{"what was recorded before is kept: ", ""},
+                           {"What was recorded before is kept: ", ""},
+                           {"continue with --resume", "pull again"}}));
+}
+
 absl::StatusOr<PullReport> PullToFile(WorkQueue& queue, const QueueRun& run,
                                       const std::string& path) {
   absl::StatusOr<PullReport> report = [&]() -> absl::StatusOr<PullReport> {
     ESP_ASSIGN_OR_RETURN(const auto db, RunDb::Open(path, Sqlite::kCreate));
     return PullRun(queue, run, *db);
   }();
-  if (!report.ok()) RemoveFiles(path);
-  return report;
+  if (report.ok()) return report;
+  RemoveFiles(path);
+  return AsPull(report.status());
 }
 
 // Adds the run to a database that is there.
@@ -71,7 +84,7 @@ absl::StatusOr<PullReport> PullInto(WorkQueue& queue, const QueueRun& run,
   ESP_ASSIGN_OR_RETURN(const PullReport report, PullToFile(queue, run, part));
   absl::StatusOr<MergeReport> merged = MergeRuns({part}, *db);
   RemoveFiles(part);
-  ESP_RETURN_IF_ERROR(merged.status());
+  ESP_RETURN_IF_ERROR(AsPull(merged.status()));
   conflicts = std::move(merged->conflicts);
   return report;
 }

@@ -52,6 +52,10 @@ absl::Status RunQueueWorker(
     const std::function<absl::StatusOr<RunInfo>(const std::vector<RunRow>&)>&
         describe) {
   const auto away = [&](const absl::Status& error) {
+    if (error.ok()) {
+      std::fprintf(stderr, "generate: the database is there again\n");
+      return;
+    }
     std::fprintf(stderr, "generate: %s; trying again for up to %s\n",
                  Printable(std::string(error.message())).c_str(),
                  HumanSeconds(flags.patience).c_str());
@@ -61,14 +65,15 @@ absl::Status RunQueueWorker(
                            {.url = flags.url,
                             .lease = flags.lease,
                             .patience = flags.patience,
-                            .stop = &StopRequested()},
+                            .stop = &StopRequested(),
+                            .away = away},
                            [&](const std::vector<QueueRun>& runs) {
                              std::vector<RunRow> rows;
                              for (const QueueRun& run : runs)
                                rows.push_back(run.row);
                              return describe(rows);
                            },
-                           set, options.searches, away));
+                           set, options.searches));
   const std::string name = Printable(joined.queue);
   std::fprintf(stderr, "generate: %s run %lld of %s\n",
                joined.added ? "added" : "joined",
