@@ -115,7 +115,8 @@ struct RemoteSample {
   // position that was not told.
   std::vector<std::vector<TokenLogprob>> alternatives;
   Finish finish = Finish::kLength;  // kStop for every stop
-  RemoteText text = {};             // instead, if the dialect speaks texts
+  size_t text_bytes = 0;  // before a stop string; set by RemoteBackend
+  RemoteText text = {};   // instead, if the dialect speaks texts
 };
 
 struct GenerationReply {

@@ -11,7 +11,6 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "base/json_text.h"
 #include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "models/remote/dialect.h"
@@ -24,10 +23,6 @@ namespace {
 using nlohmann::json;
 
 constexpr float kCertain = 1e4f;  // beyond any difference of logits
-
-json IdList(absl::Span<const int32_t> ids) {
-  return json(std::vector<int32_t>(ids.begin(), ids.end()));
-}
 
 // Servers of before September 2025 have no cache_n and tell what they ran.
 // tokens_cached is another thing: all that the slot holds after the call.
@@ -66,8 +61,7 @@ class LlamaServerDialect : public Dialect {
 
   DialectCall Generate(const GenerationCall& call) const override {
     const SamplingOptions& s = call.sampling;
-    const json body = {{"prompt", IdList(call.prompt)},
-                       {"n_predict", call.max_tokens},
+    const json body = {{"n_predict", call.max_tokens},
                        {"temperature", s.temperature},
                        {"top_k", s.top_k},
                        {"top_p", s.top_p},
@@ -86,7 +80,7 @@ class LlamaServerDialect : public Dialect {
                        {"return_tokens", true},
                        {"cache_prompt", true},
                        {"stream", false}};
-    return {"/completion", JsonText(body)};
+    return {"/completion", WithIds(body, "prompt", call.prompt)};
   }
 
   absl::StatusOr<GenerationReply> ReadGeneration(
@@ -125,7 +119,6 @@ class LlamaServerDialect : public Dialect {
   DialectCall Score(const ScoreCall& call) const override {
     const int32_t certain = call.again ? facts_.plain_token : call.text.back();
     const json body = {
-        {"prompt", IdList(call.text.first(static_cast<size_t>(call.from)))},
         {"n_predict", 1},
         {"temperature", 0},
         {"samplers", json::array({"temperature"})},
@@ -135,7 +128,9 @@ class LlamaServerDialect : public Dialect {
         {"return_tokens", true},
         {"cache_prompt", true},
         {"stream", false}};
-    return {"/completion", JsonText(body)};
+    return {"/completion",
+            WithIds(body, "prompt",
+                    call.text.first(static_cast<size_t>(call.from)))};
   }
 
   absl::StatusOr<GivenReply> ReadScore(const std::string& body,

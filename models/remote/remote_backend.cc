@@ -496,6 +496,7 @@ absl::Status RemoteBackend::ApplyStops(const GenerateRequest& request,
     }
     const StopMatcher::Found found =
         matcher.Add(request.stop, tokenizer_.TokenBytes(sample.tokens[t]));
+    sample.text_bytes = matcher.text_bytes();
     if (found == StopMatcher::Found::kNothing) continue;
     sample.tokens.resize(t + 1);
     sample.logprobs.resize(t + 1);
@@ -513,11 +514,7 @@ absl::StatusOr<Continuation> RemoteBackend::ToContinuation(
     const GenerateRequest& request, RemoteSample sample) {
   Continuation out;
   out.finish = sample.finish;
-  StopMatcher matcher;
-  for (const int32_t token : sample.tokens) {
-    matcher.Add(request.stop, tokenizer_.TokenBytes(token));
-  }
-  out.text_bytes = matcher.text_bytes();
+  out.text_bytes = sample.text_bytes;
   if (request.sampling.temperature == 0) {
     out.sampler_logprobs.assign(sample.tokens.size(), 0);
   } else if (request.sampling.temperature == 1 && NoFilter(request.sampling)) {

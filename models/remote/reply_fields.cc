@@ -7,7 +7,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
+#include "base/json_text.h"
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "nlohmann/json.hpp"
@@ -112,6 +114,14 @@ void ReadWeightVersions(const json& object, std::vector<std::string>& weights) {
       weights.push_back(std::move(version));
     }
   }
+}
+
+std::string WithIds(const json& body, std::string_view name,
+                    absl::Span<const int32_t> ids) {
+  std::string text = JsonText(body);
+  text.insert(1,
+              absl::StrCat("\"", AbslView(name), "\":[", absl::StrJoin(ids, ","), "],"));
+  return text;
 }
 
 void ReadUsage(const json& reply, int64_t& prompt, int64_t& cached) {

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
@@ -51,6 +52,11 @@ std::string TextField(const nlohmann::json& object, std::string_view name);
 // none.
 void ReadWeightVersions(const nlohmann::json& object,
                         std::vector<std::string>& weights);
+
+// The text of `body` with a field of token ids more, which are not made json
+// values one by one. `body` has at least one field.
+std::string WithIds(const nlohmann::json& body, std::string_view name,
+                    absl::Span<const int32_t> ids);
 
 // What OpenAI's completions, vLLM's among them, have in common. The tokens of
 // the prompt and those of them that were cached, as `usage` tells:

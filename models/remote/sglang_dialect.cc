@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "base/json_text.h"
 #include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "models/remote/dialect.h"
@@ -96,10 +95,10 @@ class SglangDialect : public Dialect {
                      {"no_stop_trim", true},
                      {"skip_special_tokens", false}};
     if (s.temperature > 0) sampling["sampling_seed"] = call.seed;
-    json body = Common(call.prompt);
+    json body = Common();
     body["sampling_params"] = std::move(sampling);
     body["top_logprobs_num"] = call.top;
-    return {"/generate", JsonText(body)};
+    return {"/generate", WithIds(body, "input_ids", call.prompt)};
   }
 
   absl::StatusOr<GenerationReply> ReadGeneration(
@@ -132,11 +131,11 @@ class SglangDialect : public Dialect {
   bool scores_texts() const override { return true; }
 
   DialectCall Score(const ScoreCall& call) const override {
-    json body = Common(call.text);
+    json body = Common();
     body["sampling_params"] = {{"max_new_tokens", 1}, {"temperature", 0}};
     body["top_logprobs_num"] = std::max(1, call.top);
     body["logprob_start_len"] = call.from - 1;
-    return {"/generate", JsonText(body)};
+    return {"/generate", WithIds(body, "input_ids", call.text)};
   }
 
   // The lists begin at logprob_start_len or before, with null for the first;
@@ -182,11 +181,7 @@ class SglangDialect : public Dialect {
   }
 
  private:
-  static json Common(absl::Span<const int32_t> prompt) {
-    return {{"input_ids", std::vector<int32_t>(prompt.begin(), prompt.end())},
-            {"return_logprob", true},
-            {"stream", false}};
-  }
+  static json Common() { return {{"return_logprob", true}, {"stream", false}}; }
 };
 
 }  // namespace

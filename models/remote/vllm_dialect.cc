@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "base/json_text.h"
 #include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "models/remote/dialect.h"
@@ -113,7 +112,7 @@ class VllmDialect : public Dialect {
 
   DialectCall Generate(const GenerationCall& call) const override {
     const SamplingOptions& s = call.sampling;
-    json body = Common(call.prompt);
+    json body = Common();
     body["n"] = call.n;
     body["max_tokens"] = call.max_tokens;
     body["temperature"] = s.temperature;
@@ -127,7 +126,7 @@ class VllmDialect : public Dialect {
     body["logprobs"] = call.top;
     body["stop"] = call.stops;
     body["include_stop_str_in_output"] = true;
-    return {"/v1/completions", JsonText(body)};
+    return {"/v1/completions", WithIds(body, "prompt", call.prompt)};
   }
 
   absl::StatusOr<GenerationReply> ReadGeneration(
@@ -154,18 +153,20 @@ class VllmDialect : public Dialect {
   // texts whose log-probs are needed are scored.
   DialectCall Score(const ScoreCall& call) const override {
     if (call.next_only()) {
-      json body = Common(call.text.first(static_cast<size_t>(call.from)));
+      json body = Common();
       body["max_tokens"] = 1;
       body["temperature"] = 0;
       body["logprobs"] = std::max(1, call.top);
       body["logit_bias"] = {{absl::StrCat(call.text.back()), kLargestBias}};
-      return {"/v1/completions", JsonText(body)};
+      return {"/v1/completions",
+              WithIds(body, "prompt",
+                      call.text.first(static_cast<size_t>(call.from)))};
     }
-    json body = Common(call.text);
+    json body = Common();
     body["max_tokens"] = 1;
     body["temperature"] = 0;
     body["prompt_logprobs"] = std::max(1, call.top);
-    return {"/v1/completions", JsonText(body)};
+    return {"/v1/completions", WithIds(body, "prompt", call.text)};
   }
 
   absl::StatusOr<GivenReply> ReadScore(const std::string& body,
@@ -237,9 +238,8 @@ class VllmDialect : public Dialect {
     return absl::OkStatus();
   }
 
-  json Common(absl::Span<const int32_t> prompt) const {
+  json Common() const {
     return {{"model", facts_.model},
-            {"prompt", std::vector<int32_t>(prompt.begin(), prompt.end())},
             {"skip_special_tokens", false},
             {"add_special_tokens", false},
             {"return_token_ids", true},
