@@ -38,7 +38,7 @@ struct JoinedRun {
 // begun with other problems.
 //
 // While the database is away everything is tried again, for as long as
-// `options.patience`.
+// `options.patience`; `options.away` is told each other reason.
 absl::StatusOr<JoinedRun> JoinRun(
     QueueWorkerOptions options,
     const std::function<absl::StatusOr<RunInfo>(const std::vector<QueueRun>&)>&

@@ -240,9 +240,9 @@ void QueueWorker::TakeReply(QueueReply reply, const QueueExchange& exchange,
     const double now = Now();
     last_upload_ = now;
     if (exchange.renew) last_renewal_ = now;
+    again = away_since_ >= 0 && !leaving_;
     away_since_ = -1;
     retry_ = 0;
-    again = !counts_.away.empty();
     counts_.away.clear();
     if (reply.counted) {
       counts_.left = reply.left;
@@ -291,7 +291,7 @@ bool QueueWorker::TakeError(const absl::Status& error) {
     bool said = false;
     {
       MutexLock lock(mutex_);
-      said = counts_.away == error.message() || ending_ || leaving_;
+      said = away_since_ >= 0 || ending_ || leaving_;
     }
     if (!said) options_.away(error);
   }

@@ -43,8 +43,8 @@ struct QueueWorkerOptions {
   double pause = 0.2;     // seconds between uploads
   size_t buffer = size_t{256} << 20;        // bytes that may wait for an upload
   const std::atomic<bool>* stop = nullptr;  // nothing waits for the buffer then
-  // Told once why the database is away, each time it is another reason, and
-  // once (OK) that it is there again. From the worker's thread. May be null.
+  // Told once why the database is away, and once (OK) that it is there again.
+  // From the worker's thread. May be null.
   std::function<void(const absl::Status&)> away = nullptr;
 };
 

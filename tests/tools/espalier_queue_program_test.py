@@ -271,9 +271,9 @@ class KillTest(QueueCase):
         self.server.start()
         _, err = worker.communicate(timeout=600)
         self.assertEqual(worker.returncode, 0, err)
-        self.assertEqual(err.count("cannot connect"), 1, err)
-        self.assertIn("trying again for up to 10 min", err)
-        self.assertIn("the database is there again", err)
+        for said in ("trying again for up to 10 min",
+                     "the database is there again"):
+            self.assertEqual(err.count(said), 1, err)
         (status,) = self.status()
         # Nobody else was there: the searches stayed its own.
         self.assertEqual((status["done"], status["continued"]), (6, 0))

@@ -234,8 +234,9 @@ absl::Status PrintQueueStatus(const std::string& url, int64_t run,
   ESP_ASSIGN_OR_RETURN(const std::vector<QueueRunStatus> runs,
                        QueueStatus(*queue, run));
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  absl::FPrintF(json.report(), "%s: queue with %d runs\n",
-                Printable(queue->db().name()), runs.size());
+  absl::FPrintF(json.report(), "%s: queue with %d %s\n",
+                Printable(queue->db().name()), runs.size(),
+                runs.size() == 1 ? "run" : "runs");
   for (const QueueRunStatus& status : runs) {
     PrintRun(json.report(), status);
     list.push_back(StatusJson(status));
