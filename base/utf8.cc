@@ -2,6 +2,8 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
+
 namespace espalier {
 
 Utf8Char NextUtf8(std::string_view text) {
@@ -35,6 +37,16 @@ std::optional<size_t> FirstInvalidUtf8(std::string_view text) {
   const size_t valid = Utf8Stretch(text, true);
   if (valid == text.size()) return std::nullopt;
   return valid;
+}
+
+size_t NextUtf8Boundary(std::string_view text, size_t at) {
+  at = std::min(at, text.size());
+  while (at < text.size() && (text[at] & 0xC0) == 0x80) ++at;
+  return at;
+}
+
+int Utf8Columns(uint32_t code) {
+  return utf8proc_charwidth(static_cast<utf8proc_int32_t>(code));
 }
 
 }  // namespace espalier

@@ -34,6 +34,17 @@ size_t Utf8Stretch(std::string_view text, bool valid);
 // all of `text` is UTF-8.
 std::optional<size_t> FirstInvalidUtf8(std::string_view text);
 
+// The first place from `at` on (or its size) that is not inside a character.
+size_t NextUtf8Boundary(std::string_view text, size_t at);
+
+// Of C0, DEL or C1: a terminal may obey it.
+inline bool IsControl(uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0);
+}
+
+// Columns of a terminal that the character takes: 0 (combining marks) to 2.
+int Utf8Columns(uint32_t code);
+
 // Whether the character is invisible and changes text direction or breaks
 // lines, so that the displayed text would differ from the actual text.
 inline bool MovesText(uint32_t code) {

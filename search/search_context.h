@@ -295,7 +295,6 @@ class SearchContext {
   // requests are sent even though the method had to stop, if it stopped because
   // a budget ran out. False if the search may make no more requests.
   bool BeginFinish();
-  bool finishing() const { return finishing_; }
   // From now on no tokens are held back for finishing.
   void HoldNothingBack() { holds_back_ = false; }
   // Stage that answers offered from now on come from.

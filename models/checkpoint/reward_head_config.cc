@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/text.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "espalier/scores.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 
 namespace espalier {
 

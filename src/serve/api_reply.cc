@@ -8,6 +8,8 @@
 #include "absl/strings/str_format.h"
 #include "base/json_text.h"
 #include "base/text.h"
+#include "base/utf8.h"
+#include "nlohmann/json.hpp"
 #include "src/serve/stop_strings.h"
 
 namespace espalier {
@@ -210,7 +212,7 @@ std::vector<std::string_view> PiecesOf(std::string_view text,
   size_t begin = 0, end = 0;
   const auto cut = [&](size_t at) {
     // A character may be spelt by the tokens of two steps.
-    while (at < text.size() && (text[at] & 0xC0) == 0x80) ++at;
+    at = NextUtf8Boundary(text, at);
     if (at <= begin) return;
     pieces.push_back(text.substr(begin, at - begin));
     begin = at;

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "espalier/search_result.h"
-#include "nlohmann/json.hpp"
+#include "nlohmann/json_fwd.hpp"
 #include "src/serve/api_request.h"
 
 namespace espalier {

@@ -80,5 +80,23 @@ TEST(Utf8Test, FirstWrongByte) {
   EXPECT_EQ(Utf8Stretch("\x80\xFFok", false), 2u);
 }
 
+TEST(Utf8Test, PlacesBetweenCharacters) {
+  const std::string text = "a\u00e9\u4e2d";  // 1, 2 and 3 bytes
+  const size_t next[] = {0, 1, 3, 3, 6, 6, 6, 6};
+  for (size_t at = 0; at < 8; ++at) {
+    EXPECT_EQ(NextUtf8Boundary(text, at), next[at]) << at;
+  }
+}
+
+// As Unicode's EastAsianWidth.txt has them.
+TEST(Utf8Test, ColumnsOfATerminal) {
+  EXPECT_EQ(Utf8Columns('a'), 1);
+  EXPECT_EQ(Utf8Columns(0xE9), 1);     // e acute
+  EXPECT_EQ(Utf8Columns(0x301), 0);    // combining acute accent
+  EXPECT_EQ(Utf8Columns(0x221A), 1);   // square root
+  EXPECT_EQ(Utf8Columns(0x4E2D), 2);   // ideograph
+  EXPECT_EQ(Utf8Columns(0x1F600), 2);  // emoji
+}
+
 }  // namespace
 }  // namespace espalier

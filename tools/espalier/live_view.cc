@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "tools/espalier/show_tree.h"
 
 namespace espalier {
@@ -20,23 +21,17 @@ constexpr double kLine = 1;      // seconds between lines in a log
 constexpr int kBar = 12;         // width of the most visited step's bar
 
 // `text` in exactly or (not `fill`) at most `columns`, cut between characters.
-// Characters from U+1100 on count as two columns, as most of them are.
 std::string Fit(const std::string& text, int columns, bool fill) {
   std::string out;
   int used = 0;
   for (size_t i = 0; i < text.size();) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const size_t size = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
-    const int wide = byte >= 0xE2 || (byte == 0xE1 && i + 1 < text.size() &&
-                                      text[i + 1] >= '\x84')
-                         ? 2
-                         : 1;
+    const Utf8Char c = NextUtf8(std::string_view(text).substr(i));
+    // Invalid UTF-8 and control characters must not reach a terminal.
+    const bool shown = c.valid && !IsControl(c.code);
+    const int wide = shown ? Utf8Columns(c.code) : 1;
     if (used + wide > columns) break;
-    // Invalid UTF-8 and DEL must not reach a terminal.
-    const bool whole = i + size <= text.size() && byte != 0x7F &&
-                       (byte < 0x80 || byte >= 0xC3);
-    out += whole ? text.substr(i, size) : "?";
-    i += whole ? size : 1;
+    out += shown ? text.substr(i, c.size) : "?";
+    i += c.size;
     used += wide;
   }
   if (fill) out.append(static_cast<size_t>(std::max(0, columns - used)), ' ');

@@ -17,6 +17,7 @@
 #include "base/json_text.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "datasets/sets/problem_set.h"
 #include "datasets/tasks/known_questions.h"
 #include "datasets/tasks/story_words.h"
@@ -293,11 +294,9 @@ absl::Status ShowPrompts(const SolveFlags& flags, const std::string& folder,
   return absl::OkStatus();
 }
 
-// At most 500 bytes, in whole characters.
+// About 500 bytes, in whole characters.
 std::string Beginning(const std::string& text) {
-  size_t end = std::min<size_t>(text.size(), 500);
-  while (end < text.size() && end > 0 && (text[end] & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
+  return text.substr(0, NextUtf8Boundary(text, 500));
 }
 
 // Why the shipped model of `task` cannot answer the question; "" if it can.
