@@ -52,6 +52,12 @@ std::optional<EraYear> ReadEraYear(std::string_view text) {
     lead = TrimBlanks(lead.substr(0, lead.size() - size));
     out.named = true;
   }
+  // "in July 1969"
+  const size_t month = EndsIn(lead, Reading::kMonth);
+  if (month > 0) {
+    lead = TrimBlanks(lead.substr(0, lead.size() - month));
+    if (lead.empty()) lead = "in";
+  }
   const size_t in = EndsIn(lead, Reading::kInYear);
   out.led = in > 0 && in == lead.size();
   out.alone = lead.empty() || out.led;
@@ -63,6 +69,7 @@ std::optional<EraYear> ReadEraYear(std::string_view text) {
                        !Mentions(lead, Reading::kOtherTime) &&
                        lead.find('?') == std::string::npos;
   if (!stated || !claimed) return std::nullopt;
+  out.led = month > 0;
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "datasets/answers/bare_words.h"
 #include "datasets/answers/base_beside.h"
 #include "datasets/answers/characters.h"
+#include "datasets/answers/chemical_formula.h"
 #include "datasets/answers/choice.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/counted_noun.h"
@@ -158,22 +159,6 @@ bool DottedGroups(std::string_view text) {
     end = std::min(text.find('.'), text.size());
   }
   return false;
-}
-
-// "\\text{Al}_2\\text{O}_3" and "Al_2O_3": chemical formulas that differ only
-// in font.
-bool SameFormula(std::string_view a, std::string_view b) {
-  if (a.size() > 80 || b.size() > 80) return false;
-  const std::string x = WithoutUpright(AsciiMath(a));
-  const bool element = std::any_of(
-      x.begin(), x.end(), [](unsigned char c) { return std::isupper(c) != 0; });
-  const bool plain = std::all_of(x.begin(), x.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_^+-(){}").find(static_cast<char>(c)) !=
-               std::string_view::npos;
-  });
-  return element && plain && x.find_first_of("_^") != std::string::npos &&
-         x == WithoutUpright(AsciiMath(b));
 }
 
 // "The train arrives at 8:15, since it left at 7:45.": whether a clause that
@@ -525,8 +510,10 @@ std::optional<GradeVerdict> EqualPart(Grader& grader, const Readings& gold,
                                       std::string_view part) {
   if (part.empty()) return std::nullopt;
   const Readings named = grader.Read(part);
-  GradeVerdict said = CompareRead(grader, gold, named);
-  if (!said.equal || named.unsure || !named.doubt.empty()) return std::nullopt;
+  if (named.unsure || !named.doubt.empty()) return std::nullopt;
+  const auto unit = grader.WithUnitBeside(named, part, gold);
+  GradeVerdict said = CompareRead(grader, gold, unit ? *unit : named);
+  if (!said.equal || !OnlyRelated(gold.text, part).empty()) return std::nullopt;
   return said;
 }
 
@@ -538,7 +525,8 @@ std::optional<GradeVerdict> CompareParts(Grader& grader,
                                          const Readings& gold) {
   for (const std::string_view part :
        {ConclusionAbout(gold.text, answer), BehindQuestion(answer),
-        WithoutOthers(answer), BehindCorrection(answer)}) {
+        WithoutOthers(answer), BehindCorrection(answer),
+        LeftOver(gold.text, answer), WithoutContrasted(answer)}) {
     if (auto said = EqualPart(grader, gold, part)) return said;
   }
   const auto [first, again] = SaidTwice(answer);
@@ -553,14 +541,30 @@ std::optional<GradeVerdict> CompareParts(Grader& grader,
 // equal; of gold, undecided.
 std::optional<GradeVerdict> CompareNamed(Grader& grader, std::string_view gold,
                                          std::string_view answer,
-                                         const Readings& a, const Readings& b) {
+                                         const Readings& a, const Readings& b,
+                                         bool* settled) {
   const bool name = !HasDigits(gold) && TrimBlanks(gold).size() > 1;
   if (gold.find(',') == kNowhere) {
+    if (auto said = EqualPart(grader, a, WithoutApposition(answer))) {
+      return said;
+    }
     for (const std::string_view part :
-         {WithoutApposition(answer),
-          name ? WithoutClause(answer) : std::string_view(),
-          name ? WithoutRole(answer) : std::string_view()}) {
+         {WithoutClause(answer), WithoutRole(answer)}) {
+      if (!name) continue;
+      if (auto said = EqualPart(grader, a, part)) {
+        *settled = true;
+        return said;
+      }
+    }
+  }
+  if (!b.unsure && b.doubt.empty() && !b.denied) {
+    for (const std::string& part : ResultParts(answer)) {
       if (auto said = EqualPart(grader, a, part)) return said;
+    }
+    if (name && gold.find(',') == kNowhere) {
+      for (const std::string& part : NameParts(answer)) {
+        if (auto said = EqualPart(grader, a, part)) return said;
+      }
     }
   }
   for (const std::string_view part :
@@ -572,11 +576,31 @@ std::optional<GradeVerdict> CompareNamed(Grader& grader, std::string_view gold,
   return std::nullopt;
 }
 
+// "0.3%" for gold "0.3": equal only if the sign is dropped from a share below
+// one percent.
+bool DropsPercent(std::string_view gold, const Readings& b,
+                  const GradePolicy& policy) {
+  std::string_view said = b.number.empty() ? b.text : b.number;
+  said = TrimBlanks(said);
+  if (policy.percent != GradePolicy::Percent::kEither || !said.ends_with("%") ||
+      gold.find('%') != kNowhere || Mentions(Lower(gold), Reading::kPercent)) {
+    return false;
+  }
+  const std::string_view numeral = FirstNumeral(said);
+  if (!numeral.starts_with("0.")) return false;
+  GradePolicy strict = policy;
+  strict.percent = GradePolicy::Percent::kValue;
+  Grader grader(strict);
+  return !CompareRead(grader, grader.Read(gold), grader.Read(said)).equal;
+}
+
 // What two answers that compare as equal say besides, so that they may differ.
 std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
                                          std::string_view answer,
                                          const Readings& a, const Readings& b,
-                                         const std::string& reason) {
+                                         const std::string& reason,
+                                         const GradePolicy& policy,
+                                         bool settled) {
   if (const auto words = OppositeWords(gold, answer)) {
     return Different(absl::StrCat("gold says \"", words->first,
                                   "\", the answer \"", words->second,
@@ -598,14 +622,16 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
           absl::StrCat("the answer counts ", noun, "; without that, ", reason));
     }
   }
-  std::string why = OnlyRelated(a.text, answer);
-  if (why.empty()) why = OnlyRelated(b.text, gold);
+  std::string why = settled ? std::string() : OnlyRelated(a.text, answer);
+  if (why.empty() && !settled) why = OnlyRelated(b.text, gold);
   if (!why.empty()) {
     why = absl::StrCat("\"", why, "\" may make another answer of it");
   } else if (IsAnagram(TrimBlanks(a.text), TrimBlanks(b.text))) {
     why = "the letters of gold stand in another order";
   } else if (RoundedAway(a.text, b.text, answer)) {
     why = "the answer is rounded, gold is not";
+  } else if (DropsPercent(gold, b, policy)) {
+    why = "the answer is a percentage, gold is not";
   } else {
     why = OrderInDoubt(a.text, b.text);
   }
@@ -647,12 +673,13 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
       settled = true;
     }
   }
-  if (!verdict.equal && policy.extract) {
-    if (auto named = CompareNamed(grader, gold, answer, a, b)) {
+  const bool claimed = verdict.equal && (settled || b.doubt.empty());
+  if (!claimed && policy.extract) {
+    if (auto named = CompareNamed(grader, gold, answer, a, b, &settled)) {
       verdict = *std::move(named);
     }
   }
-  if (verdict.undecided) {
+  if (verdict.undecided || (!verdict.equal && b.words)) {
     // "40_9" and "in base 9, it is \\boxed{40}"
     if (const auto with = grader.WithBaseBeside(b, answer, a)) {
       verdict = CompareRead(grader, a, *with);
@@ -673,7 +700,8 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
                      verdict.reason);
   }
   if (verdict.equal) {
-    if (auto other = OtherMeaning(gold, answer, a, b, verdict.reason)) {
+    if (auto other =
+            OtherMeaning(gold, answer, a, b, verdict.reason, policy, settled)) {
       return *std::move(other);
     }
   }

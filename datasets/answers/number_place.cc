@@ -62,7 +62,7 @@ std::optional<NumberPlace> LastNumberPlace(std::string_view text) {
     std::string out(text.substr(start, end - start));
     const std::string_view rest = text.substr(end);
     if (rest.starts_with("%") || rest.starts_with("\\%") ||
-        rest.starts_with(" percent")) {
+        rest.starts_with(" %") || rest.starts_with(" percent")) {
       out += "%";
     }
     const size_t scale =

@@ -158,6 +158,12 @@ std::string BehindAnswer(std::string_view after, bool words, bool* direct) {
   const std::string_view whole = after;
   after = WithoutMarksBefore(after);
   if (after.starts_with("s ")) after.remove_prefix(2);
+  // "the answer to "Are whales mammals?" is"
+  for (const std::string_view to : {"to \"", "to the question \""}) {
+    const size_t close =
+        after.starts_with(to) ? after.find('"', to.size()) : kNowhere;
+    if (close != kNowhere) after = WithoutMarksBefore(after.substr(close + 1));
+  }
   while (const size_t more = BeginsIn(after, Reading::kAnswerOf)) {
     after = WithoutMarksBefore(after.substr(more));
   }

@@ -254,15 +254,20 @@ enum class Reading {
   kOwnMore,     // in front of such a label: a part of it
   kOperation,   // all in front of a number: it is only one of the operands
   // Of an answer that is said with more words (restated.h):
-  kNamesOther,  // takes a name back, or names another one
-  kSaysMore,    // behind a name and a comma: says more of it
-  kSeveral,     // of several names
-  kRole,        // in front of a name: what the one is to somebody
-  kAge,         // in front of those: which one
-  kAsksFor,     // begins a question for the answer
-  kSaysAgain,   // in front of the same value in other words
-  kPlural,      // a plural that does not end in "s" (counted_noun.h)
-  kInYear,      // in front of a year (era_year.h)
+  kNamesOther,   // takes a name back, or names another one
+  kSaysMore,     // behind a name and a comma: says more of it
+  kSeveral,      // of several names
+  kRole,         // in front of a name: what the one is to somebody
+  kAge,          // in front of those: which one
+  kAsksFor,      // begins a question for the answer
+  kSaysAgain,    // in front of the same value in other words
+  kResultLabel,  // in front of ":" and a result
+  kAnnounces,    // the answer follows
+  kPronoun,      // begins a sentence about a name in front
+  kCountry,      // behind a place and a comma
+  kTitle,        // in front of a name; what it is short for, if that counts
+  kPlural,       // a plural that does not end in "s" (counted_noun.h)
+  kInYear,       // in front of a year (era_year.h)
   // Of another quantity (marks_beside.h):
   kMark,  // beside a number: its kind and which of that kind
 };

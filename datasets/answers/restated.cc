@@ -1,6 +1,7 @@
 #include "datasets/answers/restated.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,7 +54,7 @@ bool IsNounPhrase(std::string_view lower) {
 }
 
 // "| , who served from 1789", "| (a Polish physicist)"
-bool SaysMore(std::string_view rest, bool bracket) {
+bool SaysMore(std::string_view rest, bool bracket, char initial) {
   rest = WithoutEnd(rest);
   const std::string lower = PlainLower(rest);
   if (!HasLetters(rest) || TurnsAway(lower)) return false;
@@ -63,8 +64,26 @@ bool SaysMore(std::string_view rest, bool bracket) {
     const bool comma = at > 1 && lower[at - 2] == ',';
     if (word && (comma || Capital(rest.substr(at + 4)))) return false;
   }
-  if (bracket) return rest.ends_with(")") && !Capital(rest);
+  if (bracket) {
+    // "Oxygen (O)"
+    const bool sign = rest.size() <= 4 && rest[0] == initial;
+    return rest.ends_with(")") && (sign || !Capital(rest));
+  }
   return BeginsIn(lower, Reading::kSaysMore) > 0 || IsNounPhrase(lower);
+}
+
+// "All of the other options are wrong."
+bool RulesOutOthers(std::string_view lower) {
+  const std::vector<std::string> words = BareWords(lower);
+  size_t at = 0;
+  while (at < words.size() && (IsPhrase(words[at], Reading::kEveryOne) ||
+                               IsPhrase(words[at], Reading::kArticle) ||
+                               words[at] == "none" || words[at] == "of")) {
+    ++at;
+  }
+  return at < words.size() && IsPhrase(words[at], Reading::kOthers) &&
+         (Mentions(lower, Reading::kWrong) ||
+          Mentions(lower, Reading::kDenies));
 }
 
 }  // namespace
@@ -88,7 +107,16 @@ std::string_view WithoutClause(std::string_view text) {
     if (joint == 0) continue;
     const std::string front = PlainLower(sentence.substr(0, at));
     if (Mentions(front, Reading::kSeveral)) return {};
-    if (SaysMore(sentence.substr(at + joint), sentence[at + 1] == '(')) {
+    // "The train from Rome" states nothing.
+    const bool alone =
+        Capital(sentence) && std::count(front.begin(), front.end(), ' ') < 3;
+    if (!alone && front.find(": ") == std::string::npos &&
+        !Holds(front, Reading::kVerb)) {
+      return {};
+    }
+    const size_t word = sentence.substr(0, at).find_last_of(" *");
+    if (SaysMore(sentence.substr(at + joint), sentence[at + 1] == '(',
+                 sentence[word == kNowhere ? 0 : word + 1])) {
       return text.substr(0, start + at);
     }
   }
@@ -120,6 +148,12 @@ std::string_view WithoutRole(std::string_view text) {
     if (words.size() > 1 && IsPhrase(words[1], Reading::kAge)) {
       words.erase(words.begin() + 1);
     }
+    // "The first one was | astronaut Ann Lee"
+    if (!words.empty() && IsPhrase(words.back(), Reading::kIs)) {
+      return TurnsAway(lower) || Mentions(lower, Reading::kRelatesTo)
+                 ? std::string_view()
+                 : text.substr(name);
+    }
     const bool owned =
         words.size() == 1 && (IsPhrase(words[0], Reading::kOwner) ||
                               IsPhrase(words[0], Reading::kArticle));
@@ -146,21 +180,17 @@ std::string_view BehindQuestion(std::string_view text) {
 
 std::string_view WithoutOthers(std::string_view text) {
   text = TrimBlanks(text);
-  const size_t start = LastSentenceStart(text);
-  if (text.size() > kLongestRestated || start == 0) return {};
-  const std::string lower = PlainLower(text.substr(start));
-  const std::vector<std::string> words = BareWords(lower);
-  size_t at = 0;
-  while (at < words.size() && (IsPhrase(words[at], Reading::kEveryOne) ||
-                               IsPhrase(words[at], Reading::kArticle) ||
-                               words[at] == "none" || words[at] == "of")) {
-    ++at;
+  if (text.size() > kLongestRestated) return {};
+  const size_t part = text.rfind("; ");
+  for (const size_t start :
+       {LastSentenceStart(text), part == kNowhere ? 0 : part + 2}) {
+    std::string_view front = TrimBlanks(text.substr(0, start));
+    if (front.ends_with(";")) front.remove_suffix(1);
+    if (!front.empty() && RulesOutOthers(PlainLower(text.substr(start)))) {
+      return front;
+    }
   }
-  const bool others =
-      at < words.size() && IsPhrase(words[at], Reading::kOthers);
-  const bool out =
-      Mentions(lower, Reading::kWrong) || Mentions(lower, Reading::kDenies);
-  return others && out ? TrimBlanks(text.substr(0, start)) : std::string_view();
+  return {};
 }
 
 std::string_view BehindCorrection(std::string_view text) {
@@ -173,6 +203,57 @@ std::string_view BehindCorrection(std::string_view text) {
   std::string_view rest = text.substr(word);
   rest.remove_prefix(std::min(rest.find_first_not_of(" ,:"), rest.size()));
   return IsPhrase(Lower(rest), Reading::kVerdict) ? rest : std::string_view();
+}
+
+std::string_view LeftOver(std::string_view gold, std::string_view text) {
+  constexpr size_t kFar = 6;
+  text = WithoutEnd(text);
+  gold = TrimBlanks(gold);
+  if (text.size() > kLongestRestated || gold.empty()) return {};
+  const std::vector<std::string> words =
+      BareWords(text.substr(LastSentenceStart(text)));
+  const std::vector<std::string> name = BareWords(gold);
+  // "The answer is A. All options but B are wrong." is no clear answer.
+  if (words.empty() || name.size() != 1 || LastSentenceStart(text) > 0 ||
+      !IsPhrase(words[0], Reading::kEveryOne) ||
+      Mentions(PlainLower(text), Reading::kOthers)) {
+    return {};
+  }
+  for (size_t at = 1; at < words.size() && at < kFar; ++at) {
+    if (!IsPhrase(words[at], Reading::kExcept)) continue;
+    ++at;
+    while (at < words.size() && (IsPhrase(words[at], Reading::kOption) ||
+                                 words[at] == "for" || words[at] == "(")) {
+      ++at;
+    }
+    if (at >= words.size() || words[at] != name[0]) return {};
+    if (++at < words.size() && words[at] == ")") ++at;
+    const std::string rest =
+        JoinWords(std::span(words).subspan(std::min(at, words.size())));
+    const bool wrong =
+        Mentions(rest, Reading::kWrong) && !Mentions(rest, Reading::kNotThis);
+    const size_t place = text.rfind(gold);
+    return wrong && place != kNowhere ? text.substr(place, gold.size())
+                                      : std::string_view();
+  }
+  return {};
+}
+
+std::string_view WithoutContrasted(std::string_view text) {
+  constexpr size_t kLongestOther = 24;
+  text = WithoutEnd(text);
+  const size_t at = text.rfind(", not ");
+  if (text.size() > kLongestRestated || at == kNowhere) return {};
+  const std::string_view other = text.substr(at + 6);
+  const std::vector<std::string> words = BareWords(other);
+  const bool name = std::any_of(words.begin(), words.end(), [](const auto& w) {
+    return Digit(w[0]) || w.size() == 1;
+  });
+  const bool plain = other.size() <= kLongestOther && words.size() < 4 &&
+                     (name || Capital(other));
+  // "7, not 5" says of what it is told apart, not that it is the answer.
+  return plain && HasLetters(text.substr(0, at)) ? text.substr(0, at)
+                                                 : std::string_view();
 }
 
 std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text) {
@@ -196,7 +277,10 @@ std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text) {
       }
     }
   }
-  if (first == kNowhere || first == 0) return {};
+  if (first == kNowhere || first == 0 ||
+      BeginsIn(lower, Reading::kImagines) > 0) {
+    return {};
+  }
   std::string_view again = whole.substr(second);
   const size_t joint = BeginsIn(PlainLower(again), Reading::kSaysAgain);
   again.remove_prefix(joint);

@@ -11,8 +11,10 @@
 #ifndef ESPALIER_DATASETS_ANSWERS_RESTATED_H_
 #define ESPALIER_DATASETS_ANSWERS_RESTATED_H_
 
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace espalier {
 
@@ -31,6 +33,22 @@ std::string_view WithoutOthers(std::string_view text);
 
 // The verdict of "Actually yes."
 std::string_view BehindCorrection(std::string_view text);
+
+// "B" of "All options except B are wrong."
+std::string_view LeftOver(std::string_view gold, std::string_view text);
+
+// Without what it is told from: "The answer is E | , not D."
+std::string_view WithoutContrasted(std::string_view text);
+
+// Parts at the end of a longer text that give its result: what follows "=" at
+// the begin of the last line, a last sentence that concludes, its words in bold
+// type, code or a label in front of a formula.
+std::vector<std::string> ResultParts(std::string_view text);
+
+// Names in another spelling: "William Shakespeare" for "Shakespeare, William",
+// "Mount Everest" for "Mt. Everest", "Isaac Newton" for "Sir Isaac Newton. He
+// lived ...", "Canberra" for "Canberra, Australia".
+std::vector<std::string> NameParts(std::string_view text);
 
 // Two parts that both give an answer, which is the text's if they agree.
 std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text);

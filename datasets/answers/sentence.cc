@@ -153,7 +153,14 @@ std::string SubjectNamed(std::string_view sentence) {
                       text[end + 2] == ' ' &&
                       ((text[end + 1] >= 'A' && text[end + 1] <= 'Z') ||
                        Digit(text[end + 1]));
-    return text.substr(0, more ? end + 2 : end);
+    if (more) return text.substr(0, end + 2);
+    // "Ann Lee"
+    while (end + 2 < text.size() && text[end] == ' ' && text[end + 1] >= 'A' &&
+           text[end + 1] <= 'Z' && Letter(text[end + 2])) {
+      ++end;
+      while (end < text.size() && Letter(text[end])) ++end;
+    }
+    return text.substr(0, end);
   };
   const std::string plain = Lower(sentence);
   for (const std::string_view cleft : Phrases(Reading::kCleft)) {
