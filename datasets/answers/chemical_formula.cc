@@ -50,7 +50,8 @@ std::string ElementFormula(std::string_view text) {
       out += c;
     } else if (c == '(' || c == ')') {
       out += c;
-    } else if (c != '_' && c != '{' && c != '}') {
+    } else if ((c != '_' && c != '{' && c != '}') ||
+               (c == '{' && at + 1 < text.size() && Letter(text[at + 1]))) {
       return {};
     }
     ++at;

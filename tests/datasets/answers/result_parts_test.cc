@@ -62,6 +62,7 @@ TEST(AnswerResultParts, ChemicalFormulas) {
                              {"H2O", "H_2O_2"},
                              {"x2", "x_2"},
                              {"Fe^{2+}", "Fe_{2}^{+}"},
+                             {"CO2", "C_{O2}"},
                              {"NaCl", "Na_Cl"}}) {
     EXPECT_FALSE(SameFormula(a, b)) << a << " " << b;
   }
