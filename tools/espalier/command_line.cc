@@ -145,7 +145,7 @@ int EndCommand(const std::string& command, const absl::Status& status) {
   }
   if (status.ok()) return printed ? 0 : 1;
   std::fprintf(stderr, "%s: %s\n", command.c_str(),
-               Printable(std::string(status.message())).c_str());
+               PrintableError(std::string(status.message())).c_str());
   return ExitCodeOf(status);
 }
 

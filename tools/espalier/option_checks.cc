@@ -265,9 +265,9 @@ int EndParse(const CLI::App& app, const CLI::ParseError& error,
     absl::StrAppend(&command, " ", below->get_name());
   }
   std::fputs(
-      Printable(absl::StrCat(command, ": ", Described(*below, app, error),
-                             "\nRun with --help for more "
-                             "information.\n"))
+      PrintableError(absl::StrCat(command, ": ", Described(*below, app, error),
+                                  "\nRun with --help for more "
+                                  "information.\n"))
           .c_str(),
       stderr);
   return 2;

@@ -29,6 +29,35 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+std::string PrintableError(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const size_t scheme = text.find("://");
+    if (scheme == text.npos) break;
+    const size_t begin = scheme + 3;
+    const std::string_view address =
+        text.substr(begin, text.find_first_of(" \t\n\"'", begin) - begin);
+    // A password may hold a slash or another "@".
+    const bool database = text.substr(0, scheme).ends_with("postgres") ||
+                          text.substr(0, scheme).ends_with("postgresql");
+    const size_t at = database
+                          ? address.rfind('@')
+                          : address.substr(0, address.find('/')).rfind('@');
+    const size_t colon = address.find(':');
+    const bool password = at != address.npos && colon < at;
+    out += text.substr(0, password ? begin + colon + 1 : begin);
+    if (password) out += "...";
+    text.remove_prefix(password ? begin + at : begin);
+  }
+  out.append(text);
+  constexpr std::string_view kField = "password=";
+  for (size_t at = 0; (at = out.find(kField, at)) != out.npos;) {
+    at += kField.size();
+    out.replace(at, out.find_first_of("& \t\n\"'", at) - at, "...");
+  }
+  return Printable(out);
+}
+
 std::string ForOutput(std::string_view text) {
   return isatty(STDOUT_FILENO) != 0 ? Printable(text) : std::string(text);
 }

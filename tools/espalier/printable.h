@@ -18,6 +18,10 @@ namespace espalier {
 // feeds and tabs stay.
 std::string Printable(std::string_view text);
 
+// Printable, for errors: what was typed may hold an address with a password,
+// "postgres://USER:PASSWORD@HOST" or "?password=PASSWORD", which becomes "...".
+std::string PrintableError(std::string_view text);
+
 // Printable if standard output is a terminal; unchanged for a file or a pipe.
 std::string ForOutput(std::string_view text);
 
