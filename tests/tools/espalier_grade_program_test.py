@@ -34,6 +34,20 @@ class GradeTest(unittest.TestCase):
             self.assertEqual(list(line), ["equal", "reason", "us"])
             self.assertGreater(line["us"], 0)
 
+    def test_options_make_a_multiple_choice(self):
+        def row(gold, answer, options=("12", "15", "18")):
+            return json.dumps({"gold": gold, "answer": answer,
+                               "options": options}).encode() + b"\n"
+        code, out, err = grade(
+            row("B", "So the answer is (B).") + row("B", "\\boxed{15}") +
+            row("B", "\\boxed{18}") + row("B", "It is 15 or 18.") +
+            row("D", "D") + row("15", "15") + row("B", "B", "12, 15"))
+        self.assertEqual(code, 0, err)
+        self.assertEqual([line["equal"] for line in out],
+                         [True, True, False, False, False, False, False])
+        self.assertIn("2 of 4 pairs equal, 3 bad", err)
+        self.assertIn('found ["12","15","18"] and D', err)
+
     def test_what_cannot_be_read_is_an_error(self):
         folder = os.open(tempfile.gettempdir(), os.O_RDONLY)
         self.addCleanup(os.close, folder)

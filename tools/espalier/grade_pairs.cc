@@ -10,6 +10,7 @@
 #include <iostream>
 #include <istream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -22,6 +23,7 @@
 #include "base/progress.h"
 #include "base/status_macros.h"
 #include "datasets/answers/grade_answer.h"
+#include "datasets/tasks/choice_answer.h"
 #include "nlohmann/json.hpp"
 #include "tools/espalier/option_checks.h"
 #include "tools/espalier/printable.h"
@@ -63,6 +65,31 @@ absl::StatusOr<std::vector<std::string>> Accepted(const nlohmann::json& golds) {
   return out;
 }
 
+// The verdict on a multiple choice: "gold" is the letter of one of "options".
+absl::StatusOr<GradeVerdict> GradeOptions(const nlohmann::json& json,
+                                          const std::string& answer) {
+  ESP_ASSIGN_OR_RETURN(const std::string gold, Field(json, "gold"));
+  std::vector<std::string> options;
+  const nlohmann::json& list = json["options"];
+  for (const nlohmann::json& option : list) {
+    options.push_back(option.is_string() ? option.get<std::string>()
+                                         : JsonText(option));
+  }
+  const auto count = static_cast<int>(options.size());
+  if (!list.is_array() || count < 2 || count > 26 || gold.size() != 1 ||
+      gold[0] < 'A' || gold[0] - 'A' >= count) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected a list of 2 to 26 options and the letter of one as gold, as "
+        "in {\"options\": [\"12\", \"15\"], \"gold\": \"B\", "
+        "\"answer\": \"(B)\"}, found ",
+        JsonText(list), " and ", gold));
+  }
+  Verdict verdict = CheckChoice(options, gold, answer);
+  return GradeVerdict{.equal = verdict.correct,
+                      .reason = std::move(verdict.reason),
+                      .undecided = verdict.undecided};
+}
+
 absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
                                        const GradePolicy& policy) {
   nlohmann::json json;
@@ -73,6 +100,7 @@ absl::StatusOr<GradeVerdict> GradeLine(const std::string& line,
         outcome.what.empty() ? "" : absl::StrCat("; ", outcome.what)));
   }
   ESP_ASSIGN_OR_RETURN(const std::string answer, Field(json, "answer"));
+  if (json.contains("options")) return GradeOptions(json, answer);
   // "gold" holds one, "golds" several; either or both may be given.
   std::vector<std::string> accepted;
   const auto golds = json.find("golds");
