@@ -1,10 +1,14 @@
 #include "datasets/answers/base_beside.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/stance.h"
 
@@ -62,6 +66,30 @@ int BaseBeside(std::string_view text, std::string_view digits) {
     }
   }
   return several ? 0 : found;
+}
+
+std::string WithBaseBehind(std::string_view text) {
+  constexpr size_t kMostDigits = 40;
+  text = TrimBlanks(text);
+  while (text.size() > 2 && text.front() == '`' && text.back() == '`') {
+    text = text.substr(1, text.size() - 2);
+  }
+  if (text.size() < 3 || text.size() > kMostDigits || text[0] != '0') return {};
+  constexpr std::pair<char, int> kBases[] = {{'x', 16}, {'o', 8}, {'b', 2}};
+  for (const auto& [letter, base] : kBases) {
+    if (text[1] != letter) continue;
+    std::string digits;
+    for (const char c : text.substr(2)) {
+      const int upper = std::toupper(static_cast<unsigned char>(c));
+      const int value = Digit(c)                       ? c - '0'
+                        : upper >= 'A' && upper <= 'F' ? upper - 'A' + 10
+                                                       : base;
+      if (value >= base) return {};
+      digits += static_cast<char>(upper);
+    }
+    return absl::StrCat(digits, "_{", base, "}");
+  }
+  return {};
 }
 
 }  // namespace espalier

@@ -187,6 +187,32 @@ size_t OpensClock(std::string_view front, std::string_view behind) {
 
 }  // namespace
 
+namespace {
+
+// "and | *x* = 3": a letter in emphasis, behind a word or at the start of a
+// line.
+bool EmphasisedLetter(std::string_view front, std::string_view rest) {
+  if (rest.size() < 3 || (rest[0] != '*' && rest[0] != '_') ||
+      rest[2] != rest[0] || !Letter(rest[1])) {
+    return false;
+  }
+  if (rest.size() > 3 &&
+      std::string_view(" .,;:=\n)").find(rest[3]) == std::string_view::npos) {
+    return false;
+  }
+  if (!front.empty() && !Blank(front.back()) && front.back() != '(') {
+    return false;
+  }
+  front = TrimBlanks(front);
+  const size_t size = front.size();
+  return size == 0 ||
+         std::string_view(":,;.*_(").find(front[size - 1]) !=
+             std::string_view::npos ||
+         (size > 1 && Letter(front[size - 1]) && Letter(front[size - 2]));
+}
+
+}  // namespace
+
 std::string WithPlainSigns(std::string_view text) {
   constexpr std::pair<std::string_view, char> kSigns[] = {
       {"\u2212", '-'}, {"\u2018", '\''}, {"\u2019", '\''}, {"\u02bc", '\''}};
@@ -204,6 +230,11 @@ std::string WithPlainSigns(std::string_view text) {
     if (clock != kNowhere) {
       out.erase(clock, 1);
       ++at;
+      continue;
+    }
+    if (EmphasisedLetter(out, text.substr(at))) {
+      out += text[at + 1];
+      at += 3;
       continue;
     }
     // All other signs are of more than one byte.

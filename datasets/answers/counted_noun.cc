@@ -7,6 +7,7 @@
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
 #include "datasets/answers/unit_beside.h"
 #include "datasets/answers/units.h"
 
@@ -37,6 +38,14 @@ std::string Singular(std::string word) {
     }
   }
   if (ends("s") && !ends("ss")) word.pop_back();
+  return word;
+}
+
+// "people" of "person".
+std::string SameNoun(std::string word) {
+  for (const Phrase& same : Rows(Reading::kSameNoun)) {
+    if (word == same.pattern) return std::string(same.meaning);
+  }
   return word;
 }
 
@@ -93,10 +102,37 @@ std::string OtherNoun(std::string_view gold, std::string_view answer,
   if (plural == nouns.rend()) return {};
   for (const std::string& said : BareWords(answer)) {
     for (const std::string& word : counted) {
-      if (Singular(said) == Singular(word)) return {};
+      if (SameNoun(Singular(said)) == SameNoun(Singular(word))) return {};
     }
   }
   return *plural;
+}
+
+bool OnlyLeft(std::string_view behind) {
+  std::string lower = PlainLower(TrimBlanks(behind));
+  while (lower.ends_with(".") || lower.ends_with("!")) lower.pop_back();
+  const size_t left = EndsIn(lower, Reading::kRemains);
+  if (left == 0) return false;
+  std::string_view nouns =
+      TrimBlanks(std::string_view(lower).substr(0, lower.size() - left));
+  constexpr int kMostNouns = 2;
+  int count = 0;
+  while (!nouns.empty()) {
+    const std::string_view word = nouns.substr(0, nouns.find(' '));
+    nouns = TrimBlanks(nouns.substr(word.size()));
+    if (++count > kMostNouns || word.size() < 3 ||
+        !std::all_of(word.begin(), word.end(), Letter) ||
+        IsPhrase(word, Reading::kClosed) || IsPhrase(word, Reading::kChanges) ||
+        IsPhrase(word, Reading::kRates) ||
+        IsPhrase(word, Reading::kAuxiliary) ||
+        IsPhrase(word, Reading::kScale) ||
+        IsPhrase(word, Reading::kOtherScale) ||
+        IsPhrase(word, Reading::kFunction) ||
+        IsPhrase(word, Reading::kDenies)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace espalier

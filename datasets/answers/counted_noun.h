@@ -16,6 +16,10 @@ namespace espalier {
 std::string OtherNoun(std::string_view gold, std::string_view answer,
                       std::string_view number);
 
+// "| apples are left", "| red balls in total": whether the words behind a
+// number are one or two nouns, and that they are what remains.
+bool OnlyLeft(std::string_view behind);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_ANSWERS_COUNTED_NOUN_H_

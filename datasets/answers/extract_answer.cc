@@ -319,7 +319,7 @@ std::string ChoiceAndValue(char letter, std::string_view text,
 std::string AfterPhrase(std::string_view text) {
   // Also the end of "\text{The answer is }".
   const auto skip = [&text] {
-    while (!text.empty() && (Blank(text[0]) || std::string_view(":*#=}").find(
+    while (!text.empty() && (Blank(text[0]) || std::string_view(":*#=}_").find(
                                                    text[0]) != kNowhere)) {
       text.remove_prefix(1);
     }
@@ -692,6 +692,7 @@ Extracted ExtractAnswer(std::string_view response) {
     return EndsProof(front.substr(f.start, f.end - f.start));
   });
   if (auto last = LastLine(front)) return Part(std::move(*last));
+  if (auto last = LastBoldEquation(front)) return Part(std::move(*last));
   if (!formulas.empty() && front.size() <= kLongestLine) {
     // "option **D**: $x = 5$"
     const char letter = LetterAlone(front.substr(0, formulas[0].outer_start));

@@ -274,6 +274,18 @@ bool WritesUnit(const Readings& side) {
   return e != nullptr && e->op == Op::kQuantity;
 }
 
+// "4.0e3": a measurement, behind which the answer may have a unit.
+bool IsScientific(std::string_view text) {
+  text = TrimBlanks(text);
+  if (text.starts_with("-")) text.remove_prefix(1);
+  const size_t e = text.find_first_of("eE");
+  if (e == kNowhere || e == 0 || !Digit(text[0])) return false;
+  std::string_view power = text.substr(e + 1);
+  if (power.starts_with("-") || power.starts_with("+")) power.remove_prefix(1);
+  return text.substr(0, e).find_first_not_of("0123456789.") == kNowhere &&
+         !power.empty() && std::all_of(power.begin(), power.end(), Digit);
+}
+
 // The unit that a side names, if known.
 std::string UnitOf(const Readings& side) {
   const Expr& e = WritesUnit(side) || side.beside.empty() ? side.answers[0].expr
@@ -434,7 +446,8 @@ class Grader {
     std::vector<Answer> from = GoldReadings(gold), to = answer.answers;
     // Next to a unit, letters are a unit.
     const bool units = WritesUnit(gold) || WritesUnit(answer) ||
-                       (!gold.beside.empty() && !answer.beside.empty());
+                       (!gold.beside.empty() && !answer.beside.empty()) ||
+                       IsScientific(gold.text);
     if (units) Append(gold.beside, from);
     if (units) Append(answer.beside, to);
     std::string first, open;
@@ -526,12 +539,15 @@ std::optional<GradeVerdict> CompareParts(Grader& grader,
   for (const std::string_view part :
        {ConclusionAbout(gold.text, answer), BehindQuestion(answer),
         WithoutOthers(answer), BehindCorrection(answer),
-        LeftOver(gold.text, answer), WithoutContrasted(answer)}) {
+        LeftOver(gold.text, answer), WithoutContrasted(answer),
+        ChoiceLeft(answer), ConcludedInWords(answer), FinalLine(answer)}) {
     if (auto said = EqualPart(grader, gold, part)) return said;
   }
   const auto [first, again] = SaidTwice(answer);
   if (auto said = EqualPart(grader, gold, again);
-      said && EqualPart(grader, gold, first)) {
+      said && (EqualPart(grader, gold, first) ||
+               // "There are none (zero)."
+               (gold.text == "0" && FoldWords(first).ends_with("none")))) {
     return said;
   }
   return std::nullopt;
@@ -582,7 +598,9 @@ bool DropsPercent(std::string_view gold, const Readings& b,
                   const GradePolicy& policy) {
   std::string_view said = b.number.empty() ? b.text : b.number;
   said = TrimBlanks(said);
-  if (policy.percent != GradePolicy::Percent::kEither || !said.ends_with("%") ||
+  const bool sign =
+      said.ends_with("%") || EndsIn(Lower(said), Reading::kPercent) > 0;
+  if (policy.percent != GradePolicy::Percent::kEither || !sign ||
       gold.find('%') != kNowhere || Mentions(Lower(gold), Reading::kPercent)) {
     return false;
   }

@@ -230,6 +230,14 @@ bool OwnLabel(std::string_view label, std::string_view tail) {
   }
 }
 
+// "i am | % sure"
+bool OwnSureness(std::string_view lead, std::string_view tail) {
+  if (tail.starts_with("%")) tail = WithoutMarksBefore(tail.substr(1));
+  tail = WithoutMarksBefore(tail.substr(BeginsIn(tail, Reading::kPercent)));
+  if (BeginsIn(tail, Reading::kOwnSure) == 0) return false;
+  return EndsIn(lead, Reading::kOwnSelf) > 0;
+}
+
 // Words in front that attribute the value to somebody, or call it a mistake or
 // an earlier attempt.
 std::string DoubtInFront(const Around& of) {
@@ -263,6 +271,13 @@ std::string DoubtInFront(const Around& of) {
     label = WithoutMarks(label.substr(0, label.size() - 1));
   }
   if (OwnLabel(label, of.tail)) return std::string(label);
+  // "this took | 12 steps", "I am | 12% sure"
+  const std::string_view unit = WithoutMarksBefore(of.tail);
+  if (EndsIn(lead, Reading::kOwnTook) > 0 &&
+      BeginsIn(unit, Reading::kOwnLabel) > 0) {
+    return std::string(lead);
+  }
+  if (OwnSureness(lead, unit)) return std::string(lead);
   // "the sum of | 12" lacks a verb and the other operand.
   if (IsPhrase(lead, Reading::kOperation)) return std::string(lead);
   // "I have solved it | 12 times"; not "I have solved it: 12"
@@ -307,7 +322,10 @@ std::string GoesOn(std::string_view tail) {
     std::string word = Begins(tail, Reading::kClosed);
     if (BeginsIn(tail, Reading::kHarmlessTail) > word.size()) return {};
     // "8 in" is a length.
-    if (!word.empty() && HasLetters(tail.substr(word.size()))) return word;
+    if (!word.empty() && (word.starts_with("is ") || word.starts_with("are ") ||
+                          HasLetters(tail.substr(word.size())))) {
+      return word;
+    }
     const size_t next = tail.find_first_of(" ,;:.!?(");
     if (next == kNowhere) return {};
     tail = tail[next] == ' ' ? WithoutMarksBefore(tail.substr(next))

@@ -252,7 +252,17 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "title",
                                               "plural",
                                               "inYear",
-                                              "mark"};
+                                              "mark",
+                                              "unitPrefix",
+                                              "sameNoun",
+                                              "remains",
+                                              "ownSure",
+                                              "ownSelf",
+                                              "ownTook",
+                                              "asThought",
+                                              "aside",
+                                              "aheadOf",
+                                              "leavesChoice"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -270,6 +270,17 @@ enum class Reading {
   kInYear,       // in front of a year (era_year.h)
   // Of another quantity (marks_beside.h):
   kMark,  // beside a number: its kind and which of that kind
+  // Of more ways to say the same:
+  kUnitPrefix,    // in front of the name of a unit: how many of it
+  kSameNoun,      // what is counted: the word that it is compared as
+  kRemains,       // behind a number and its noun: says where they are left
+  kOwnSure,       // behind a percentage: how sure the response is
+  kOwnSelf,       // in front of that: the response speaks
+  kOwnTook,       // in front of a number of the response's own steps
+  kAsThought,     // behind a name that is denied: who takes it for the answer
+  kAside,         // between commas: adds nothing
+  kAheadOf,       // behind "first" and a comma: the others follow
+  kLeavesChoice,  // begins a sentence whose choice is the answer
 };
 
 struct Phrase {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/answers/base_beside.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/choice.h"
 #include "datasets/answers/claimed_boxes.h"
@@ -302,14 +303,9 @@ bool Reader::Parse(std::string_view text, const LexOptions& options,
 std::string Reader::FindText(std::string_view raw, Readings& out, bool& cut) {
   if (!policy_.extract) return StripDelimiters(raw);
   Extracted found = ExtractAnswer(raw);
-  // "\\text{5 units}"
-  for (const std::string_view text : {"\\text{", "\\mbox{", "\\textrm{"}) {
-    if (found.text.find_first_of("0123456789") != std::string::npos &&
-        found.text.starts_with(text) &&
-        found.text.find('}') == found.text.size() - 1) {
-      found.text =
-          found.text.substr(text.size(), found.text.size() - text.size() - 1);
-    }
+  // "\\text{5 units}", "\\text{The function is even}"
+  if (std::string words = WordsInFont(found.text); !words.empty()) {
+    found.text = std::move(words);
   }
   cut = found.cut;
   around_ = found.around;
@@ -434,6 +430,9 @@ Readings Reader::ReadWhole(std::string_view raw) {
   }
   if (std::string first = WithFirstInDigits(out.text); !first.empty()) {
     out.text = std::move(first);
+  }
+  if (std::string based = WithBaseBehind(out.text); !based.empty()) {
+    out.text = std::move(based);
   }
   out.unsure |= Asks(out.text);
   std::string content;
@@ -773,7 +772,8 @@ bool Reader::AddSaid(std::string_view sentence, Readings& out) {
       out.answers.push_back(TextAnswer(std::move(named)));
       continue;
     }
-    std::string number = NumberInWords(FoldWords(said));
+    std::string number = WithBaseBehind(said);
+    if (number.empty()) number = NumberInWords(FoldWords(said));
     if (number.empty()) number = RangeInWords(FoldWords(said));
     if (number.empty() && said.find(',') == std::string::npos) {
       number = FormulaInWords(FoldWords(said));

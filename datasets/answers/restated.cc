@@ -96,6 +96,7 @@ std::string_view WithoutClause(std::string_view text) {
   // "In Paris, the king died."; "The candidates are Tom, who is tall, and ..."
   const std::string lower = PlainLower(sentence);
   if (BeginsIn(lower, Reading::kSubordinate) > 0) return {};
+  size_t from = 0;
   for (size_t at = 1; at + 2 < sentence.size(); ++at) {
     size_t joint = 0;
     for (const std::string_view mark :
@@ -106,7 +107,19 @@ std::string_view WithoutClause(std::string_view text) {
     }
     if (joint == 0) continue;
     const std::string front = PlainLower(sentence.substr(0, at));
-    if (Mentions(front, Reading::kSeveral)) return {};
+    // "The notes, however, were written by Ann Lee, who ..."
+    if (EndsIn(front, Reading::kAside) > 0) from = at + joint;
+    if (from == at + joint ||
+        BeginsIn(std::string_view(lower).substr(at + joint), Reading::kAside) >
+            0) {
+      continue;
+    }
+    // "were written by Ann Lee"
+    const size_t by = from > 0 ? front.rfind(" by ") : kNowhere;
+    const bool agent = by != kNowhere && by > from &&
+                       Capital(sentence.substr(by + 4)) &&
+                       Affirms(sentence.substr(0, at));
+    if (!agent && Mentions(front, Reading::kSeveral)) return {};
     // "The train from Rome" states nothing.
     const bool alone =
         Capital(sentence) && std::count(front.begin(), front.end(), ' ') < 3;
@@ -117,7 +130,9 @@ std::string_view WithoutClause(std::string_view text) {
     const size_t word = sentence.substr(0, at).find_last_of(" *");
     if (SaysMore(sentence.substr(at + joint), sentence[at + 1] == '(',
                  sentence[word == kNowhere ? 0 : word + 1])) {
-      return text.substr(0, start + at);
+      if (agent) from = by + 4;
+      return from == 0 ? text.substr(0, start + at)
+                       : sentence.substr(from, at - from);
     }
   }
   return {};
@@ -244,7 +259,15 @@ std::string_view WithoutContrasted(std::string_view text) {
   text = WithoutEnd(text);
   const size_t at = text.rfind(", not ");
   if (text.size() > kLongestRestated || at == kNowhere) return {};
-  const std::string_view other = text.substr(at + 6);
+  std::string_view other = text.substr(at + 6);
+  // "Sydney as many people assume"
+  const std::string lower = PlainLower(other);
+  for (const std::string_view thought : Phrases(Reading::kAsThought)) {
+    const size_t begin = lower.find(" " + std::string(thought) + " ");
+    if (begin != kNowhere)
+      other = other.substr(0, std::min(begin, other.size()));
+  }
+  if (other.ends_with(",")) other.remove_suffix(1);
   const std::vector<std::string> words = BareWords(other);
   const bool name = std::any_of(words.begin(), words.end(), [](const auto& w) {
     return Digit(w[0]) || w.size() == 1;

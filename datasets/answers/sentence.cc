@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "datasets/answers/bare_words.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/number_words.h"
@@ -139,6 +140,14 @@ std::string_view WithoutLead(std::string_view said) {
 // The one that a sentence names as having the most of something, or as having
 // done it: "Evelyn has the greatest speed", "it is Maria who".
 std::string SubjectNamed(std::string_view sentence) {
+  // "Maria finished first, ahead of both Tom and Jenny"
+  for (size_t at = sentence.find(", "); at != kNowhere;
+       at = sentence.find(", ", at + 1)) {
+    if (BeginsIn(PlainLower(sentence.substr(at + 2)), Reading::kAheadOf) > 0) {
+      sentence = sentence.substr(0, at);
+      break;
+    }
+  }
   const size_t comma = sentence.rfind(", ");
   std::string_view clause =
       comma == kNowhere ? sentence : sentence.substr(comma + 2);
@@ -177,6 +186,11 @@ std::string SubjectNamed(std::string_view sentence) {
   if (name.empty()) return {};
   std::string rest = Lower(clause.substr(name.size()));
   while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
+  // "Ann | finished first"
+  if (rest.starts_with(" ") &&
+      IsPhrase(std::string_view(rest).substr(1), Reading::kWins)) {
+    return std::string(name);
+  }
   // Only "has the greatest speed", "orbits closest to it".
   if (rest.ends_with("?") || Mentions(rest, Reading::kNotMost)) return {};
   if (!rest.starts_with(" ")) return {};
@@ -197,6 +211,26 @@ std::string SubjectNamed(std::string_view sentence) {
   if (comparative || (word.size() > 4 && word.ends_with("est")) ||
       IsPhrase(word, Reading::kMost)) {
     return std::string(name);
+  }
+  return {};
+}
+
+// "the 29th of May, 1953, | a few days before the coronation": the date with
+// its year in front of a comma, behind which no other one follows.
+std::string DateInFront(std::string_view text) {
+  for (size_t comma = text.find(", "); comma != kNowhere;
+       comma = text.find(", ", comma + 1)) {
+    const std::string_view front = text.substr(0, comma);
+    const bool year =
+        comma > 4 && std::all_of(front.end() - 4, front.end(), Digit);
+    if (!year || DateOf(front).empty()) continue;
+    const std::string behind = PlainLower(text.substr(comma));
+    const bool other =
+        HasDigits(behind) || Mentions(behind, Reading::kNamesOther) ||
+        Mentions(behind, Reading::kTurnsBack) ||
+        Mentions(behind, Reading::kDenies) ||
+        Mentions(behind, Reading::kMaybe) || Mentions(behind, Reading::kWrong);
+    return other ? std::string() : std::string(front);
   }
   return {};
 }
@@ -361,6 +395,8 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       out.push_back(std::move(day));
     } else if (!DateOf(when).empty())
       out.push_back(when);
+    else if (std::string date = DateInFront(when); !date.empty())
+      out.push_back(std::move(date));
     else if (!TimeOfDay(front).empty())
       out.push_back(front);
   }
@@ -440,6 +476,117 @@ char ChoiceNamed(std::string_view text) {
     if (named && OrAnother(text.substr(at + 1))) return 0;
   }
   return found;
+}
+
+std::string WordsInFont(std::string_view text) {
+  for (const std::string_view font : {"\\text{", "\\mbox{", "\\textrm{"}) {
+    if (!text.starts_with(font) || text.find('}') != text.size() - 1) continue;
+    const std::string_view inside =
+        text.substr(font.size(), text.size() - font.size() - 1);
+    const bool words = std::all_of(inside.begin(), inside.end(), [](char c) {
+      return Letter(c) || std::string_view(" ,.").find(c) != kNowhere;
+    });
+    const auto blanks = std::count(inside.begin(), inside.end(), ' ');
+    const bool states =
+        words && blanks > 1 && Mentions(PlainLower(inside), Reading::kCopula);
+    if (HasDigits(inside) || states) return std::string(inside);
+  }
+  return {};
+}
+
+std::string_view ChoiceLeft(std::string_view text) {
+  constexpr size_t kLongestLeft = 200;
+  text = TrimBlanks(text);
+  std::string_view sentence = text.substr(LastSentenceStart(text));
+  // "So I choose: B) Oslo."
+  const std::string lower = PlainLower(sentence);
+  if (sentence.size() > kLongestLeft || lower.ends_with("?")) return {};
+  const auto letters_in = [](std::string_view part) {
+    std::string found;
+    for (size_t at = 0; at < part.size(); ++at) {
+      const bool alone = (at == 0 || !Letter(part[at - 1])) &&
+                         (at + 1 == part.size() || !Letter(part[at + 1]));
+      if (alone && part[at] >= 'A' && part[at] <= 'J') found += part[at];
+    }
+    return found;
+  };
+  const auto letter_at = [](std::string_view part) {
+    part.remove_prefix(std::min(part.find_first_not_of(" :*_(,"), part.size()));
+    part.remove_prefix(StartsWith(Lower(part.substr(0, 10)), Reading::kOption));
+    part.remove_prefix(std::min(part.find_first_not_of(" *_("), part.size()));
+    const bool letter = !part.empty() && part[0] >= 'A' && part[0] <= 'J' &&
+                        (part.size() == 1 || !Letter(part[1]));
+    return letter ? part : std::string_view();
+  };
+  if (const size_t leaves = BeginsIn(lower, Reading::kLeavesChoice)) {
+    const std::string_view named = letter_at(sentence.substr(leaves));
+    if (named.empty()) return {};
+    const std::string tail = PlainLower(named.substr(1));
+    // "leaves A out" says the opposite.
+    const std::string_view next = std::string_view(tail).substr(
+        std::min(tail.find_first_not_of("*_"), tail.size()));
+    const bool ends = next.empty() || next.starts_with(" as ") ||
+                      std::string_view(").:,!").find(next[0]) != kNowhere;
+    const bool turns =
+        !ends || !letters_in(named.substr(1)).empty() ||
+        Mentions(tail, Reading::kDenies) || Mentions(tail, Reading::kMaybe) ||
+        Mentions(tail, Reading::kWrong) || Mentions(tail, Reading::kNamesOther);
+    return turns ? std::string_view() : named.substr(0, 1);
+  }
+  // "It cannot be A, B or C, so D."
+  const size_t comma = lower.rfind(", ");
+  if (comma == kNowhere) return {};
+  const size_t so =
+      StartsWith(std::string_view(lower).substr(comma + 2), Reading::kSo);
+  if (so == 0) return {};
+  const std::string_view named = letter_at(sentence.substr(comma + 2 + so));
+  const std::string_view front = sentence.substr(0, comma);
+  const std::string others = letters_in(front);
+  if (named.empty() || named.find_first_not_of(".!*) ", 1) != kNowhere ||
+      others.empty() || others.find(named[0]) != std::string::npos) {
+    return {};
+  }
+  const bool denied =
+      Mentions(std::string_view(lower).substr(0, comma), Reading::kDenies);
+  return denied ? named.substr(0, 1) : std::string_view();
+}
+
+std::string_view ConcludedInWords(std::string_view text) {
+  constexpr size_t kLongestConcluded = 120;
+  text = TrimBlanks(text);
+  const size_t start = LastSentenceStart(text);
+  std::string_view sentence = TrimBlanks(text.substr(start));
+  const std::string lower = PlainLower(sentence);
+  const size_t word = BeginsIn(lower, Reading::kTherefore);
+  if (start == 0 || word == 0 || sentence.size() > kLongestConcluded ||
+      HasDigits(sentence) || sentence.find_first_of("$\\=?") != kNowhere ||
+      Mentions(lower, Reading::kMaybe) || Mentions(lower, Reading::kOnlyIf) ||
+      Mentions(lower, Reading::kOtherTry) ||
+      Mentions(lower, Reading::kNamesOther) ||
+      Mentions(lower, Reading::kAttributes)) {
+    return {};
+  }
+  sentence.remove_prefix(word);
+  sentence.remove_prefix(
+      std::min(sentence.find_first_not_of(" ,"), sentence.size()));
+  return sentence;
+}
+
+std::string_view FinalLine(std::string_view text) {
+  constexpr size_t kLongestFinal = 60;
+  text = TrimBlanks(text);
+  const size_t line = text.rfind('\n');
+  if (line == kNowhere) return {};
+  const std::string_view last = TrimBlanks(text.substr(line));
+  const size_t colon = last.find(": ");
+  if (colon == kNowhere || last.size() > kLongestFinal) return {};
+  const std::string label = PlainLower(WithoutMarks(last.substr(0, colon)));
+  for (const Phrase& row : Rows(Reading::kResultLabel)) {
+    if (row.meaning == "final" && label == row.pattern) {
+      return TrimBlanks(last.substr(colon + 1));
+    }
+  }
+  return {};
 }
 
 }  // namespace espalier

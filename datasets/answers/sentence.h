@@ -21,6 +21,21 @@ std::vector<std::string> SaidInWords(std::string_view text);
 // several.
 char ChoiceNamed(std::string_view text);
 
+// What a font command holds, if that is a sentence without signs or has digits:
+// "\\text{The function is even}", "\\text{5 units}"; else empty.
+std::string WordsInFont(std::string_view text);
+
+// The letter of the choice that the last sentence leaves or takes: "That leaves
+// A.", "It cannot be A or B, so C."; else empty.
+std::string_view ChoiceLeft(std::string_view text);
+
+// The last sentence without the word "so" that it begins with, if it has no
+// digits or formulas: "Hence the equation has no solution."; else empty.
+std::string_view ConcludedInWords(std::string_view text);
+
+// "Paris" of a last line "Final: Paris"; else empty.
+std::string_view FinalLine(std::string_view text);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_ANSWERS_SENTENCE_H_

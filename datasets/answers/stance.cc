@@ -382,6 +382,26 @@ std::string_view WithoutRejection(std::string_view text) {
   return ((rejects && other) || unreal) && left ? front : text;
 }
 
+// "The sum is 12. Let me check ... The sum is 14.": whether the last sentence
+// says of the same quantity what it is.
+bool SaysAnew(std::string_view front, std::string_view checks) {
+  constexpr std::string_view kIs = " is ";
+  constexpr size_t kShortest = 6;
+  checks = TrimBlanks(checks);
+  while (checks.ends_with(".")) checks.remove_suffix(1);
+  const size_t start = SentenceStart(checks);
+  if (start == 0) return false;
+  const std::string last = PlainLower(TrimBlanks(checks.substr(start)));
+  const size_t verb = last.find(kIs);
+  if (verb == std::string::npos || verb < kShortest ||
+      !last.starts_with("the ") || last.find_first_of(",;?") < verb) {
+    return false;
+  }
+  const std::string subject = last.substr(0, verb + kIs.size());
+  return PlainLower(front).find(subject) != std::string::npos &&
+         last.size() > subject.size();
+}
+
 }  // namespace
 
 std::string_view WithoutChecks(std::string_view text) {
@@ -417,9 +437,10 @@ std::string_view WithoutChecks(std::string_view text) {
     if (BeginsIn(lower, Reading::kChecks) == 0) continue;
     // Nothing is concluded behind it.
     const std::string_view front = text.substr(0, at + 1);
-    const bool last =
-        text.size() - at < kLongestCheck &&
-        !Mentions(PlainLower(text.substr(at + 1 + word)), Reading::kTherefore);
+    const bool last = text.size() - at < kLongestCheck &&
+                      !Mentions(PlainLower(text.substr(at + 1 + word)),
+                                Reading::kTherefore) &&
+                      !SaysAnew(front, text.substr(at + 1));
     if (last && std::any_of(front.begin(), front.end(), Digit)) {
       return front.substr(0, front.find_last_not_of(" \n\r\t-_=") + 1);
     }

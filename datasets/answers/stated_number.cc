@@ -10,6 +10,7 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/counted_noun.h"
 #include "datasets/answers/number_place.h"
 #include "datasets/answers/number_words.h"
 #include "datasets/answers/phrases.h"
@@ -611,7 +612,9 @@ StatedNumber OfWholeSentence(const InSentence& of, std::string_view clause,
   }
   // "The 2 of 5"
   if ((before + after == 0 && !of.introduced) || (remark && several)) return {};
-  const bool sure = !remark && !several && !in_words && !of.Open();
+  // "12 red apples are left"
+  const bool left = before == 0 && OnlyLeft(of.behind);
+  const bool sure = (!remark || left) && !several && !in_words && !of.Open();
   const std::string unit = of.main.substr(0, of.place.start).ends_with("$")
                                ? std::string()
                                : UnitInWords(of.behind);
@@ -642,6 +645,7 @@ std::string WithoutNotBut(std::string_view text, size_t number) {
   std::string_view lead = WithoutMarks(text.substr(0, number));
   if (!lead.ends_with(kBut)) return {};
   lead = WithoutMarks(lead.substr(0, lead.size() - kBut.size()));
+  if (lead.ends_with(",")) lead = WithoutMarks(lead.substr(0, lead.size() - 1));
   const auto denied = LastNumberPlace(lead);
   if (!denied || denied->end < lead.size()) return {};
   lead = WithoutMarks(lead.substr(0, denied->start));

@@ -166,13 +166,38 @@ std::optional<Meaning> FindSymbol(std::string_view word) {
   return std::nullopt;
 }
 
+// "microfarads", "kilojoule": a prefix and the name of an SI unit.
+std::optional<Meaning> FindPrefixed(std::string_view word) {
+  static constexpr std::string_view kNames[] = {
+      "meter",   "metre",  "second", "gram", "liter",  "litre",
+      "hertz",   "joule",  "watt",   "volt", "ohm",    "newton",
+      "mole",    "pascal", "ampere", "amp",  "farad",  "kelvin",
+      "coulomb", "tesla",  "henry",  "bar",  "calorie"};
+  for (const Phrase& prefix : Rows(Reading::kUnitPrefix)) {
+    if (!word.starts_with(prefix.pattern)) continue;
+    std::string_view name = word.substr(prefix.pattern.size());
+    if (name.ends_with("s")) name.remove_suffix(1);
+    const auto& table = Table();
+    const auto found = table.find(name);
+    if (found == table.end() || std::find(std::begin(kNames), std::end(kNames),
+                                          name) == std::end(kNames)) {
+      continue;
+    }
+    const Entry by = ReadEntry(std::string(prefix.meaning) + " ");
+    return Meaning{found->second.base,
+                   BigRational(found->second.num, found->second.den) *
+                       BigRational(by.num, by.den)};
+  }
+  return std::nullopt;
+}
+
 std::optional<Meaning> FindName(std::string_view word) {
   const auto& table = Table();
   auto found = table.find(word);
   if (found == table.end() && word.size() > 2 && word.ends_with("s")) {
     found = table.find(word.substr(0, word.size() - 1));
   }
-  if (found == table.end()) return std::nullopt;
+  if (found == table.end()) return FindPrefixed(word);
   return Meaning{found->second.base,
                  BigRational(found->second.num, found->second.den)};
 }
@@ -245,6 +270,9 @@ std::string WithoutArticles(const std::vector<std::string>& words) {
     const std::string lower = Lower(word);
     std::string_view stem = lower;
     if (stem.size() > 3 && stem.ends_with("s")) stem.remove_suffix(1);
+    for (const Phrase& same : Rows(Reading::kSameNoun)) {
+      if (stem == same.pattern) stem = same.meaning;
+    }
     out += stem;
   }
   return out;

@@ -7,6 +7,7 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/phrases.h"
+#include "datasets/answers/times_dates.h"
 
 namespace espalier {
 namespace {
@@ -131,13 +132,19 @@ bool SaysHalfOfDay(std::string_view text) {
   return EndsWith(letters, Reading::kSaysTime) > 0;
 }
 
+// "half past seven", "a quarter to eight": no ratio.
+bool SaysPastHour(std::string_view text) {
+  return text.find(':') == std::string_view::npos && !TimeOfDay(text).empty();
+}
+
 }  // namespace
 
 std::string OrderInDoubt(std::string_view gold, std::string_view answer) {
   if (gold.size() > kLongest || answer.size() > 10 * kLongest) return {};
   const std::string time = ClockTime(gold);
   if (!time.empty()) {
-    const bool says = Holds(answer, time) || SaysHalfOfDay(answer);
+    const bool says =
+        Holds(answer, time) || SaysHalfOfDay(answer) || SaysPastHour(answer);
     return says ? std::string() : "gold may be a time of day, not a ratio";
   }
   const Parts parts = Take(gold);

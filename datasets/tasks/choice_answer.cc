@@ -40,11 +40,39 @@ std::vector<std::string> WordsOf(std::string_view response) {
   return words;
 }
 
+// The option that a response of one small letter names, "c.", "(c)"; else one
+// that does not exist.
+size_t LetterOnly(std::string_view response) {
+  std::string letters;
+  for (const char c : response) {
+    if (std::string_view(" ().*\n").find(c) == std::string_view::npos) {
+      letters += c;
+    }
+  }
+  const bool small =
+      letters.size() == 1 && letters[0] >= 'a' && letters[0] <= 'j';
+  return small ? static_cast<size_t>(letters[0] - 'a') : std::string::npos;
+}
+
+// Whether an option consists of the response's words.
+bool IsOption(const std::vector<std::string>& options,
+              std::string_view response) {
+  return std::any_of(options.begin(), options.end(),
+                     [response](const std::string& option) {
+                       return FoldWords(option) == FoldWords(response);
+                     });
+}
+
 // The options that the response picks; correct only if it is just the right
 // one.
 std::vector<size_t> Picked(const std::vector<std::string>& options,
                            std::string_view response) {
   const size_t count = options.size();
+  std::string capital;
+  if (LetterOnly(response) < count && !IsOption(options, response)) {
+    capital = LetterOf(LetterOnly(response));
+    response = capital;
+  }
   std::vector<size_t> by_letter = Where(count, [&](size_t i) {
     return GradeAnswer(LetterOf(i), response).equal;
   });

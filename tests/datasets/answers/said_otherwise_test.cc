@@ -1,0 +1,175 @@
+// Answers in other words than gold's: labels, units, contrasts, corrections.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "datasets/answers/grade_answer.h"
+#include "datasets/tasks/choice_answer.h"
+
+namespace espalier {
+namespace {
+
+struct SaidPair {
+  const char* gold;
+  const char* answer;
+};
+
+void ExpectEqual(const std::vector<SaidPair>& pairs) {
+  for (const SaidPair& pair : pairs) {
+    const GradeVerdict verdict = GradeAnswer(pair.gold, pair.answer);
+    EXPECT_TRUE(verdict.equal)
+        << pair.gold << " | " << pair.answer << ": " << verdict.reason;
+  }
+}
+
+void ExpectNotEqual(const std::vector<SaidPair>& pairs) {
+  for (const SaidPair& pair : pairs) {
+    const GradeVerdict verdict = GradeAnswer(pair.gold, pair.answer);
+    EXPECT_FALSE(verdict.equal)
+        << pair.gold << " | " << pair.answer << ": " << verdict.reason;
+  }
+}
+
+TEST(StatedOtherwise, WhatIsLeftOrInTotal) {
+  ExpectEqual({{"7", "7 apples are left"},
+               {"12", "12 red balls are left."},
+               {"12", "12 in total"},
+               {"12", "12 of them"},
+               {"12", "12 plums remained"},
+               {"12 people", "12 persons"},
+               {"3 children", "3 child"}});
+  ExpectNotEqual({{"12", "12 are still missing"},
+                  {"12", "12 is missing"},
+                  {"12", "12 plums are rotten"},
+                  {"12", "12 more plums are left"},
+                  {"12", "12 dozen plums are left"},
+                  {"12", "12 unknown remain"}});
+}
+
+TEST(StatedOtherwise, NumbersOfTheResponseItself) {
+  for (const char* answer :
+       {"Points: 12", "Marks: 12", "Grade: 12", "This took 12 steps.",
+        "I am 12% sure.", "We are 12% certain."}) {
+    EXPECT_TRUE(GradeAnswer("12", answer).undecided) << answer;
+  }
+  EXPECT_TRUE(GradeAnswer("1/2", "0.5 percent").undecided);
+  ExpectEqual({{"12", "It took 12 days."},
+               {"1/2", "50 percent"},
+               {"12", "Total points: 12, so the answer is 12."}});
+}
+
+TEST(UnitOtherwise, NamesWithPrefixes) {
+  ExpectEqual({{"1.2 \\mu\\text{F}", "1.2 microfarads"},
+               {"3 kJ", "3 kilojoules"},
+               {"5 ms", "5 milliseconds"},
+               {"5 mV", "5 millivolts"},
+               {"5 MW", "5 megawatts"},
+               {"5 nm", "5 nanometers"},
+               {"2 kHz", "2000 hertz"},
+               {"2 kilohertz", "2000 hertz"},
+               {"4.0e3", "4000 J"},
+               {"1.2e-5", "0.000012 m"}});
+  ExpectNotEqual({{"3 kJ", "3 millijoules"},
+                  {"3 kJ", "3 joules"},
+                  {"5 MW", "5 milliwatts"},
+                  {"5 ms", "5 microseconds"},
+                  {"4.0e3", "400 J"}});
+}
+
+TEST(UnitOtherwise, BasesTimesAndDates) {
+  ExpectEqual({{"2A_{16}", "0x2A"},
+               {"2A_{16}", "0x2a"},
+               {"101_2", "0b101"},
+               {"17_8", "0o17"},
+               {"17_8", "The result is 0o17."},
+               {"7:30", "half past seven"},
+               {"7:45", "quarter to eight"},
+               {"8:15", "a quarter past eight"},
+               {"May 29, 1953",
+                "They reached the top on the 29th of May, 1953, a few days "
+                "before the coronation."},
+               {"July 4, 1776",
+                "It was adopted on the 4th of July, 1776, in Philadelphia."}});
+  ExpectNotEqual(
+      {{"2A_{16}", "0x2B"},
+       {"101_2", "0o101"},
+       {"102_2", "0b102"},
+       {"7:30", "half past eight"},
+       {"7:45", "quarter past seven"},
+       {"May 29, 1953",
+        "They reached it on the 29th of May, 1953, though some doubt it."},
+       {"May 29, 1953",
+        "They did not reach it on the 29th of May, 1953, but later."},
+       {"May 28, 1953",
+        "They reached it on the 29th of May, 1953, a Friday."}});
+}
+
+TEST(StatedOtherwise, ContrastsAndTheFirstOfSeveral) {
+  ExpectEqual({{"Vienna", "It is Vienna, not Graz as some people think."},
+               {"21", "Some forget one.\nThe number is thus not 20, but 21."},
+               {"Ann", "Ann finished first, ahead of both Tom and Jenny."},
+               {"Marie Curie",
+                "Several people worked on it.\nThe notes on it, however, were "
+                "written by Marie Curie, who moved to Paris in 1891."},
+               {"odd", "$\\boxed{\\text{The function is odd}}$"},
+               {"0", "There are none (zero)."}});
+  ExpectNotEqual({{"Graz", "It is Vienna, not Graz as some people think."},
+                  {"20", "The number is thus not 20, but 21."},
+                  {"Tom", "Ann finished first, ahead of both Tom and Jenny."},
+                  {"odd", "$\\boxed{\\text{The function is not odd}}$"},
+                  {"1", "There are none (one)."}});
+}
+
+TEST(LaterAnswer, TheLastStatementOfAQuantityCounts) {
+  const char* quotient =
+      "The quotient is $x^2-3$. Let me check: $(x^2-3)(x-1)=x^3-x^2-3x+3$. "
+      "That does not match.\nThe quotient is $x^2+3$.";
+  const char* city =
+      "It was signed in Rome. Actually, I confused it with another one, which "
+      "was signed in 1919.\nFinal: Oslo";
+  ExpectEqual({{"x^2+3", quotient},
+               {"Oslo", city},
+               {"no solution",
+                "Squaring gives $x=9$. Substituting back: $\\sqrt{9} = -3$ is "
+                "false, so $9$ is extraneous.\nHence the equation has no real "
+                "solution."},
+               {"Yes",
+                "Suppose it did not. Then 2 would be odd.\nSo yes, such "
+                "a number does exist."},
+               {"2,3",
+                "## Roots\nThe sum is 5.\n\n__Answer:__ *x* = 2 and *x* "
+                "= 3"},
+               {"3.3 \\times 10^{-19} J",
+                "$E = hf$ gives $E=6.6\\times 10^{-34}\\cdot 5\\cdot "
+                "10^{14}$\n**E = 3.3 × 10⁻¹⁹ J**"},
+               {"12", "The sum is 12. Let me check: 5 + 7 = 12. Yes."}});
+  ExpectNotEqual({{"x^2-3", quotient},
+                  {"Rome", city},
+                  {"Oslo", "It was signed in Rome.\nFinal: not Oslo"},
+                  {"Oslo", "It was signed in Rome.\nFinal: Oslo?"},
+                  {"no solution",
+                   "Squaring gives $x=9$.\nSo perhaps it has no solution."}});
+}
+
+TEST(ChoiceAnswer, TheOneThatIsLeft) {
+  const std::vector<std::string> options = {"10", "20", "30", "40", "50"};
+  const auto picks = [&options](const char* letter, const char* response) {
+    return CheckChoice(options, letter, response).correct;
+  };
+  EXPECT_TRUE(picks("A",
+                    "Option B has the wrong sign and option C is "
+                    "negative.\nThat leaves **A** as the only one."));
+  EXPECT_TRUE(picks("E", "It cannot be A, B, C or D, so E."));
+  EXPECT_TRUE(picks("C", "The last one is too big.\nSo I choose: C) 30."));
+  EXPECT_TRUE(picks("C", "c."));
+  EXPECT_TRUE(picks("C", "(c)"));
+  EXPECT_FALSE(picks("A", "It cannot be A, B, C or D, so E."));
+  EXPECT_FALSE(picks("A", "Look at the signs.\nThat leaves A out."));
+  EXPECT_FALSE(picks("A", "Look at the signs.\nThat leaves A or B."));
+  EXPECT_FALSE(picks("E", "It cannot be A, B, C or D, so E?"));
+  EXPECT_FALSE(CheckChoice({"a", "b", "d", "c"}, "C", "c").correct);
+}
+
+}  // namespace
+}  // namespace espalier
