@@ -336,6 +336,17 @@ std::optional<std::string> LastLine(std::string_view text) {
   return std::string(last);
 }
 
+namespace {
+
+// Whether a text ends a sentence, a formula or a heading, not a list or
+// emphasis.
+bool EndsStatement(std::string_view text) {
+  return !text.empty() &&
+         std::string_view(".!:$)]").find(text.back()) != kNowhere;
+}
+
+}  // namespace
+
 std::optional<std::string> LastBoldEquation(std::string_view text) {
   constexpr size_t kLongestName = 4;
   text = TrimBlanks(text);
@@ -345,7 +356,7 @@ std::optional<std::string> LastBoldEquation(std::string_view text) {
   if (line == kNowhere || last.size() > 60 || last.size() < 8 ||
       !last.starts_with("**") || !last.ends_with("**") ||
       // One of several.
-      TrimBlanks(text.substr(0, line)).ends_with("**")) {
+      !EndsStatement(TrimBlanks(text.substr(0, line)))) {
     return std::nullopt;
   }
   last = TrimBlanks(last.substr(2, last.size() - 4));

@@ -118,9 +118,14 @@ std::vector<std::string> ResultParts(std::string_view text) {
     out.emplace_back(last.substr(2));
   }
   const size_t colon = last.find(':');
+  const std::string name =
+      colon == kNowhere ? std::string() : PlainLower(last.substr(0, colon));
+  // FinalLine reads those with a meaning.
+  const auto rows = Rows(Reading::kResultLabel);
   const bool label =
-      colon != kNowhere &&
-      IsPhrase(PlainLower(last.substr(0, colon)), Reading::kResultLabel);
+      std::any_of(rows.begin(), rows.end(), [&name](const Phrase& row) {
+        return row.pattern == name && row.meaning.empty();
+      });
   if (label) {
     std::string said(TrimBlanks(last.substr(colon + 1)));
     if (said.size() > 2 && said.front() == '`' && said.back() == '`') {

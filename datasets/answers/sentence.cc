@@ -143,7 +143,10 @@ std::string SubjectNamed(std::string_view sentence) {
   // "Maria finished first, ahead of both Tom and Jenny"
   for (size_t at = sentence.find(", "); at != kNowhere;
        at = sentence.find(", ", at + 1)) {
-    if (BeginsIn(PlainLower(sentence.substr(at + 2)), Reading::kAheadOf) > 0) {
+    const std::string behind = PlainLower(sentence.substr(at + 2));
+    if (BeginsIn(behind, Reading::kAheadOf) > 0 &&
+        !Mentions(behind, Reading::kNamesOther) &&
+        !Mentions(behind, Reading::kDenies)) {
       sentence = sentence.substr(0, at);
       break;
     }
@@ -395,7 +398,8 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       out.push_back(std::move(day));
     } else if (!DateOf(when).empty())
       out.push_back(when);
-    else if (std::string date = DateInFront(when); !date.empty())
+    else if (std::string date = DateInFront(when);
+             !date.empty() && !Mentions(before, Reading::kRelatesTo))
       out.push_back(std::move(date));
     else if (!TimeOfDay(front).empty())
       out.push_back(front);
@@ -467,6 +471,14 @@ char ChoiceNamed(std::string_view text) {
         EndsIn(TrimBlanks(lead), Reading::kNotThis) > 0) {
       continue;
     }
+    // "leaves B, which fails as well"
+    const bool goes_on = verdict.starts_with(", which ") ||
+                         verdict.starts_with("; but ") ||
+                         verdict.starts_with(", but ");
+    if (goes_on && (Mentions(verdict, Reading::kDenies) ||
+                    Mentions(verdict, Reading::kWrong))) {
+      continue;
+    }
     const bool named = BeginsIn(verdict, Reading::kChoiceTaken) > 0 ||
                        EndsIn(lead, Reading::kChoice) > 0;
     if ((named || (before == '(' && after == ')')) && !note(text[at])) {
@@ -487,8 +499,12 @@ std::string WordsInFont(std::string_view text) {
       return Letter(c) || std::string_view(" ,.").find(c) != kNowhere;
     });
     const auto blanks = std::count(inside.begin(), inside.end(), ' ');
-    const bool states =
-        words && blanks > 1 && Mentions(PlainLower(inside), Reading::kCopula);
+    // "The square of it is even" states nothing of it.
+    const std::string lower = PlainLower(inside);
+    const bool states = words && blanks > 1 &&
+                        Mentions(lower, Reading::kCopula) &&
+                        !Mentions(lower, Reading::kRelatesTo) &&
+                        lower.find(" of ") == std::string::npos;
     if (HasDigits(inside) || states) return std::string(inside);
   }
   return {};
@@ -535,7 +551,7 @@ std::string_view ChoiceLeft(std::string_view text) {
   }
   // "It cannot be A, B or C, so D."
   const size_t comma = lower.rfind(", ");
-  if (comma == kNowhere) return {};
+  if (comma == kNowhere || BeginsIn(lower, Reading::kImagines) > 0) return {};
   const size_t so =
       StartsWith(std::string_view(lower).substr(comma + 2), Reading::kSo);
   if (so == 0) return {};
@@ -551,6 +567,15 @@ std::string_view ChoiceLeft(std::string_view text) {
   return denied ? named.substr(0, 1) : std::string_view();
 }
 
+namespace {
+
+// Whether a text already calls something the answer.
+bool CallsAnswer(std::string_view text) {
+  return PlainLower(text).find("answer") != std::string::npos;
+}
+
+}  // namespace
+
 std::string_view ConcludedInWords(std::string_view text) {
   constexpr size_t kLongestConcluded = 120;
   text = TrimBlanks(text);
@@ -559,7 +584,8 @@ std::string_view ConcludedInWords(std::string_view text) {
   const std::string lower = PlainLower(sentence);
   const size_t word = BeginsIn(lower, Reading::kTherefore);
   if (start == 0 || word == 0 || sentence.size() > kLongestConcluded ||
-      HasDigits(sentence) || sentence.find_first_of("$\\=?") != kNowhere ||
+      CallsAnswer(text.substr(0, start)) || HasDigits(sentence) ||
+      sentence.find_first_of("$\\=?") != kNowhere ||
       Mentions(lower, Reading::kMaybe) || Mentions(lower, Reading::kOnlyIf) ||
       Mentions(lower, Reading::kOtherTry) ||
       Mentions(lower, Reading::kNamesOther) ||
@@ -579,7 +605,10 @@ std::string_view FinalLine(std::string_view text) {
   if (line == kNowhere) return {};
   const std::string_view last = TrimBlanks(text.substr(line));
   const size_t colon = last.find(": ");
-  if (colon == kNowhere || last.size() > kLongestFinal) return {};
+  if (colon == kNowhere || last.size() > kLongestFinal ||
+      CallsAnswer(text.substr(0, line))) {
+    return {};
+  }
   const std::string label = PlainLower(WithoutMarks(last.substr(0, colon)));
   for (const Phrase& row : Rows(Reading::kResultLabel)) {
     if (row.meaning == "final" && label == row.pattern) {

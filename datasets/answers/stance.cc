@@ -397,6 +397,11 @@ bool SaysAnew(std::string_view front, std::string_view checks) {
       !last.starts_with("the ") || last.find_first_of(",;?") < verb) {
     return false;
   }
+  // "The sum is 5 for x = 0."
+  if (Mentions(last, Reading::kOnlyIf) ||
+      last.find(" for ") != std::string::npos) {
+    return false;
+  }
   const std::string subject = last.substr(0, verb + kIs.size());
   return PlainLower(front).find(subject) != std::string::npos &&
          last.size() > subject.size();

@@ -118,6 +118,10 @@ TEST(StatedOtherwise, ContrastsAndTheFirstOfSeveral) {
                   {"20", "The number is thus not 20, but 21."},
                   {"Tom", "Ann finished first, ahead of both Tom and Jenny."},
                   {"odd", "$\\boxed{\\text{The function is not odd}}$"},
+                  {"even", "\\boxed{\\text{The square of it is even}}"},
+                  {"Monday", "\\boxed{\\text{The day after is Monday}}"},
+                  {"Ann", "Ann finished first, ahead of Tom, but lost it."},
+                  {"16", "It is not 15, but 16 is not right either."},
                   {"1", "There are none (one)."}});
 }
 
@@ -144,12 +148,21 @@ TEST(LaterAnswer, TheLastStatementOfAQuantityCounts) {
                 "$E = hf$ gives $E=6.6\\times 10^{-34}\\cdot 5\\cdot "
                 "10^{14}$\n**E = 3.3 × 10⁻¹⁹ J**"},
                {"12", "The sum is 12. Let me check: 5 + 7 = 12. Yes."}});
-  ExpectNotEqual({{"x^2-3", quotient},
-                  {"Rome", city},
-                  {"Oslo", "It was signed in Rome.\nFinal: not Oslo"},
-                  {"Oslo", "It was signed in Rome.\nFinal: Oslo?"},
-                  {"no solution",
-                   "Squaring gives $x=9$.\nSo perhaps it has no solution."}});
+  ExpectNotEqual(
+      {{"x^2-3", quotient},
+       {"Rome", city},
+       {"Oslo", "The answer is Rome.\nFinal: Oslo"},
+       {"no", "The answer is $x=3$.\nSo no, that is not needed here."},
+       {"5",
+        "The sum is $7$. Check: with $x=1$, the sum is $6$. The sum is "
+        "$5$ for $x=0$."},
+       {"3", "The pair is $x=2$ and\n**y = 3**"},
+       {"July 4, 1776",
+        "It was two days after the fair on July 4, 1776, in Rome."},
+       {"Oslo", "It was signed in Rome.\nFinal: not Oslo"},
+       {"Oslo", "It was signed in Rome.\nFinal: Oslo?"},
+       {"no solution",
+        "Squaring gives $x=9$.\nSo perhaps it has no solution."}});
 }
 
 TEST(ChoiceAnswer, TheOneThatIsLeft) {
@@ -164,6 +177,10 @@ TEST(ChoiceAnswer, TheOneThatIsLeft) {
   EXPECT_TRUE(picks("C", "The last one is too big.\nSo I choose: C) 30."));
   EXPECT_TRUE(picks("C", "c."));
   EXPECT_TRUE(picks("C", "(c)"));
+  EXPECT_FALSE(picks("B", "That leaves B, which fails as well."));
+  EXPECT_FALSE(picks("B", "If I choose: B) 20, the sign is wrong."));
+  EXPECT_FALSE(picks("C", "If it is not A, then B, so C."));
+  EXPECT_FALSE(picks("C", "It isn't A, so C or D."));
   EXPECT_FALSE(picks("A", "It cannot be A, B, C or D, so E."));
   EXPECT_FALSE(picks("A", "Look at the signs.\nThat leaves A out."));
   EXPECT_FALSE(picks("A", "Look at the signs.\nThat leaves A or B."));
