@@ -214,16 +214,19 @@ bool SameIndexed(std::string_view gold, std::string_view answer) {
 
 // "5:30 PM", or half past five, against "17:30" or "3:15", which may be ratios.
 bool SameClock(const Readings& time, const Readings& clock) {
-  const std::string& text = time.answers[0].text;
   const std::string_view plain = TrimBlanks(clock.text);
   const size_t colon = plain.find(':');
-  if (time.answers[0].kind != Kind::kText ||
-      clock.answers[0].kind == Kind::kText || colon == plain.npos ||
+  if (clock.answers[0].kind == Kind::kText || colon == plain.npos ||
       plain.size() != colon + 3 ||
       plain.find_first_not_of("0123456789:") != plain.npos) {
     return false;
   }
-  return text == plain || text == std::string(plain) + " o'clock";
+  return std::any_of(time.answers.begin(), time.answers.end(),
+                     [plain](const Answer& said) {
+                       return said.kind == Kind::kText &&
+                              (said.text == plain ||
+                               said.text == std::string(plain) + " o'clock");
+                     });
 }
 
 // Gold "8:05 o'clock", of either half of the day, against "8:05" or "20:05".

@@ -235,6 +235,9 @@ bool OwnSureness(std::string_view lead, std::string_view tail) {
   if (tail.starts_with("%")) tail = WithoutMarksBefore(tail.substr(1));
   tail = WithoutMarksBefore(tail.substr(BeginsIn(tail, Reading::kPercent)));
   if (BeginsIn(tail, Reading::kOwnSure) == 0) return false;
+  // "i am about | % sure"
+  lead.remove_suffix(EndsIn(lead, Reading::kRoundedTo));
+  lead = WithoutMarks(lead);
   return EndsIn(lead, Reading::kOwnSelf) > 0;
 }
 

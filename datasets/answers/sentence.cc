@@ -549,6 +549,15 @@ std::string_view ChoiceLeft(std::string_view text) {
         Mentions(tail, Reading::kWrong) || Mentions(tail, Reading::kNamesOther);
     return turns ? std::string_view() : named.substr(0, 1);
   }
+  // "Therefore only D remains."
+  if (const size_t only = lower.find("only "); only != kNowhere) {
+    const std::string_view named = letter_at(sentence.substr(only + 5));
+    std::string rest = named.empty() ? "" : PlainLower(named.substr(1));
+    while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
+    rest = std::string(
+        rest.substr(std::min(rest.find_first_not_of(" *_)"), rest.size())));
+    if (IsPhrase(rest, Reading::kRemains)) return named.substr(0, 1);
+  }
   // "It cannot be A, B or C, so D."
   const size_t comma = lower.rfind(", ");
   if (comma == kNowhere || BeginsIn(lower, Reading::kImagines) > 0) return {};

@@ -7,6 +7,7 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
 #include "datasets/answers/times_dates.h"
 
 namespace espalier {
@@ -134,7 +135,12 @@ bool SaysHalfOfDay(std::string_view text) {
 
 // "half past seven", "a quarter to eight": no ratio.
 bool SaysPastHour(std::string_view text) {
-  return text.find(':') == std::string_view::npos && !TimeOfDay(text).empty();
+  if (text.find(':') != std::string_view::npos) return false;
+  if (!TimeOfDay(text).empty()) return true;
+  const std::string lower = PlainLower(text);
+  return lower.find("half past ") != std::string::npos ||
+         lower.find("quarter past ") != std::string::npos ||
+         lower.find("quarter to ") != std::string::npos;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/extract_answer.h"
 #include "datasets/answers/grade_answer.h"
+#include "datasets/answers/sentence.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -40,18 +41,30 @@ std::vector<std::string> WordsOf(std::string_view response) {
   return words;
 }
 
-// The option that a response of one small letter names, "c.", "(c)"; else one
-// that does not exist.
-size_t LetterOnly(std::string_view response) {
-  std::string letters;
-  for (const char c : response) {
-    if (std::string_view(" ().*\n").find(c) == std::string_view::npos) {
-      letters += c;
-    }
+// The option that a response names by a small letter: "c.", "(c)", "c) 18",
+// "option c"; else one that does not exist.
+size_t SmallLetter(const std::vector<std::string>& options,
+                   std::string_view response) {
+  constexpr size_t kLongest = 200;
+  if (response.size() > kLongest) return std::string::npos;
+  std::string text(TrimBlanks(response));
+  absl::AsciiStrToLower(&text);
+  std::string_view rest = text;
+  for (const std::string_view lead :
+       {"the ", "correct ", "answer", "option", "choice", " is", ":", " "}) {
+    if (rest.starts_with(lead)) rest.remove_prefix(lead.size());
   }
-  const bool small =
-      letters.size() == 1 && letters[0] >= 'a' && letters[0] <= 'j';
-  return small ? static_cast<size_t>(letters[0] - 'a') : std::string::npos;
+  rest.remove_prefix(std::min(rest.find_first_not_of("(*"), rest.size()));
+  if (rest.empty() || rest[0] < 'a' || rest[0] > 'j') return std::string::npos;
+  const auto option = static_cast<size_t>(rest[0] - 'a');
+  rest.remove_prefix(1);
+  const std::string_view content = TrimBlanks(
+      rest.substr(std::min(rest.find_first_not_of("):.*"), rest.size())));
+  if (option >= options.size()) return std::string::npos;
+  const bool named =
+      content.empty() || (content.size() < rest.size() && rest[0] != ' ' &&
+                          FoldWords(content) == FoldWords(options[option]));
+  return named ? option : std::string::npos;
 }
 
 // Whether an option consists of the response's words.
@@ -69,9 +82,13 @@ std::vector<size_t> Picked(const std::vector<std::string>& options,
                            std::string_view response) {
   const size_t count = options.size();
   std::string capital;
-  if (LetterOnly(response) < count && !IsOption(options, response)) {
-    capital = LetterOf(LetterOnly(response));
+  if (const size_t small = SmallLetter(options, response);
+      small < count && !IsOption(options, response)) {
+    capital = LetterOf(small);
     response = capital;
+  } else if (const std::string_view left = ChoiceLeft(response);
+             !left.empty() && response.find("boxed") == response.npos) {
+    response = left;
   }
   std::vector<size_t> by_letter = Where(count, [&](size_t i) {
     return GradeAnswer(LetterOf(i), response).equal;

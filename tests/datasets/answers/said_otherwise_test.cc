@@ -50,7 +50,7 @@ TEST(StatedOtherwise, WhatIsLeftOrInTotal) {
 TEST(StatedOtherwise, NumbersOfTheResponseItself) {
   for (const char* answer :
        {"Points: 12", "Marks: 12", "Grade: 12", "This took 12 steps.",
-        "I am 12% sure.", "We are 12% certain."}) {
+        "I am 12% sure.", "I am about 12% sure.", "We are 12% certain."}) {
     EXPECT_TRUE(GradeAnswer("12", answer).undecided) << answer;
   }
   EXPECT_TRUE(GradeAnswer("1/2", "0.5 percent").undecided);
@@ -85,6 +85,7 @@ TEST(UnitOtherwise, BasesTimesAndDates) {
                {"17_8", "The result is 0o17."},
                {"7:30", "half past seven"},
                {"7:45", "quarter to eight"},
+               {"9:45", "The train leaves at a quarter to ten."},
                {"8:15", "a quarter past eight"},
                {"May 29, 1953",
                 "They reached the top on the 29th of May, 1953, a few days "
@@ -96,6 +97,8 @@ TEST(UnitOtherwise, BasesTimesAndDates) {
        {"101_2", "0o101"},
        {"102_2", "0b102"},
        {"7:30", "half past eight"},
+       {"9:45", "The train leaves at a quarter past ten."},
+       {"9:45", "The train does not leave at a quarter to ten."},
        {"7:45", "quarter past seven"},
        {"May 29, 1953",
         "They reached it on the 29th of May, 1953, though some doubt it."},
@@ -177,6 +180,17 @@ TEST(ChoiceAnswer, TheOneThatIsLeft) {
   EXPECT_TRUE(picks("C", "The last one is too big.\nSo I choose: C) 30."));
   EXPECT_TRUE(picks("C", "c."));
   EXPECT_TRUE(picks("C", "(c)"));
+  EXPECT_TRUE(picks("C", "c) 30"));
+  EXPECT_TRUE(picks("C", "option c"));
+  EXPECT_TRUE(picks("C", "The answer is c."));
+  EXPECT_TRUE(picks("D",
+                    "Option A is negative, B and C diverge.\n"
+                    "Therefore only D remains."));
+  EXPECT_FALSE(picks("A",
+                     "Option A is negative, B and C diverge.\n"
+                     "Therefore only D remains."));
+  EXPECT_FALSE(picks("C", "c) 20"));
+  EXPECT_FALSE(picks("A", "a number of them"));
   EXPECT_FALSE(picks("B", "That leaves B, which fails as well."));
   EXPECT_FALSE(picks("B", "If I choose: B) 20, the sign is wrong."));
   EXPECT_FALSE(picks("C", "If it is not A, then B, so C."));
