@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/random.h"
 #include "models/remote/server_key.h"
 
@@ -28,6 +29,15 @@ bool IsBroken(int status) {
 }
 
 bool IsBusy(int status) { return status == 429 || status == 503; }
+
+// A key in a reply goes no further. Shorter ones may be part of any text.
+std::string WithoutKey(std::string body, const std::string& key) {
+  constexpr size_t kShortest = 8;
+  if (key.size() < kShortest || body.find(key) == std::string::npos) {
+    return body;
+  }
+  return absl::StrReplaceAll(body, {{key, "(key)"}});
+}
 
 }  // namespace
 
@@ -144,6 +154,7 @@ void CallPool::Work() {
         work_.WaitFor(mutex_, wait);
         --idle_threads_;
       }
+      if (next.first < 0) next.first = clock_.Seconds();
       connection = Begin(next, server);
     }
     Serve(std::move(next), server, std::move(connection));
@@ -171,7 +182,7 @@ std::unique_ptr<HttpConnection> CallPool::Begin(const Waiting& waiting,
 void CallPool::Serve(Waiting waiting, int index,
                      std::unique_ptr<HttpConnection> connection) {
   const uint64_t id = waiting.call.id;
-  const absl::StatusOr<HttpReply> reply =
+  absl::StatusOr<HttpReply> reply =
       waiting.call.body.empty()
           ? connection->Get(waiting.call.path)
           : connection->Post(waiting.call.path, waiting.call.body);
@@ -179,6 +190,10 @@ void CallPool::Serve(Waiting waiting, int index,
   const bool answered = reply.ok();
   bool again = false, others = false;
   double wait = -1;
+  if (answered) {
+    reply->body =
+        WithoutKey(std::move(reply->body), connection->endpoint().key);
+  }
   if (answered && reply->status == 200) status = waiting.call.read(reply->body);
   if (!status.ok() || reply->status != 200) {
     wait = WaitAfter(waiting, connection->endpoint(),
@@ -221,6 +236,13 @@ void CallPool::Serve(Waiting waiting, int index,
           std::any_of(servers_.begin(), servers_.end(),
                       [now](const Server& s) { return s.down_until <= now; });
       if (another) wait = std::min(wait, 0.0);  // at once
+    }
+    if (status.ok() && answered) last_success_ = now;
+    // A server that answers others is not gone: this call alone has failed.
+    if (!again && absl::IsUnavailable(status) && answered &&
+        !IsBusy(reply->status) && last_success_ > waiting.first) {
+      status = absl::InternalError(absl::StrCat(
+          status.message(), "; other requests were answered meanwhile"));
     }
     if (!cancelled && !ending_) {
       if (again) {

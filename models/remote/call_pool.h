@@ -111,6 +111,7 @@ class CallPool {
     Call call;
     int attempt = 0;
     double not_before = 0;
+    double first = -1;  // when it was sent first
   };
   struct Running {
     HttpConnection* connection = nullptr;
@@ -149,6 +150,7 @@ class CallPool {
   absl::flat_hash_map<uint64_t, Running> running_ ABSL_GUARDED_BY(mutex_);
   std::vector<Ended> ended_ ABSL_GUARDED_BY(mutex_);
   CallPoolStats stats_ ABSL_GUARDED_BY(mutex_);
+  double last_success_ ABSL_GUARDED_BY(mutex_) = -2;  // the end of a call
 };
 
 }  // namespace espalier

@@ -128,7 +128,17 @@ HttpConnection::HttpConnection(const Endpoint& endpoint,
   http.set_socket_options([client = client_.get()](socket_t) {
     if (client->stopped) client->http.set_read_timeout(0, 0);
   });
-  if (endpoint.https) http.enable_server_certificate_verification(true);
+  if (endpoint.https) {
+    http.enable_server_certificate_verification(true);
+    // The library's own comparison takes a common name beside other names, and
+    // "*" for any host.
+    X509_VERIFY_PARAM* const names = SSL_CTX_get0_param(http.ssl_context());
+    X509_VERIFY_PARAM_set_hostflags(names,
+                                    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    if (X509_VERIFY_PARAM_set1_ip_asc(names, endpoint.host.c_str()) != 1) {
+      X509_VERIFY_PARAM_set1_host(names, endpoint.host.c_str(), 0);
+    }
+  }
   if (!endpoint.key.empty()) http.set_bearer_token_auth(endpoint.key);
 }
 

@@ -386,7 +386,7 @@ class Transaction {
 }  // namespace
 
 absl::StatusOr<QueueReply> WorkQueue::Exchange(const QueueExchange& exchange) {
-  ESP_RETURN_IF_ERROR(db_->Script("BEGIN"));
+  ESP_RETURN_IF_ERROR(db_->Script("BEGIN ISOLATION LEVEL READ COMMITTED"));
   absl::StatusOr<QueueReply> reply = Transaction(*db_, exchange).Run();
   if (!reply.ok()) {
     db_->Script("ROLLBACK").IgnoreError();

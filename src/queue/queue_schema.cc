@@ -122,7 +122,7 @@ absl::StatusOr<bool> Exists(Postgres& db, const char* sql) {
 }
 
 absl::Status Create(Postgres& db) {
-  ESP_RETURN_IF_ERROR(db.Script("BEGIN"));
+  ESP_RETURN_IF_ERROR(db.Script("BEGIN ISOLATION LEVEL READ COMMITTED"));
   absl::Status status =
       db.Run("SELECT pg_advisory_xact_lock($1)", {PgValue::Int(kCreation)})
           .status();

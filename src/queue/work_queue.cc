@@ -158,7 +158,7 @@ absl::StatusOr<int64_t> WorkQueue::AddRun(const RunInfo& info,
             .status());
     return run;
   };
-  ESP_RETURN_IF_ERROR(db_->Script("BEGIN"));
+  ESP_RETURN_IF_ERROR(db_->Script("BEGIN ISOLATION LEVEL READ COMMITTED"));
   absl::StatusOr<int64_t> run = add();
   if (!run.ok()) {
     db_->Script("ROLLBACK").IgnoreError();
@@ -191,7 +191,7 @@ absl::Status WorkQueue::DropRun(int64_t run) {
         ->Run("DELETE FROM espalier.runs WHERE run_id=$1", {PgValue::Int(run)})
         .status();
   };
-  ESP_RETURN_IF_ERROR(db_->Script("BEGIN"));
+  ESP_RETURN_IF_ERROR(db_->Script("BEGIN ISOLATION LEVEL READ COMMITTED"));
   const absl::Status status = drop();
   if (status.ok()) return db_->Script("COMMIT");
   db_->Script("ROLLBACK").IgnoreError();

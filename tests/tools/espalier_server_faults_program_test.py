@@ -502,14 +502,14 @@ class WrongInputTest(ServersTest):
     def setUpClass(cls):
         cls.openssl = shutil.which("openssl")
 
-    def certificate(self):
+    def certificate(self, subject="127.0.0.1", other="IP:127.0.0.1"):
         if not self.openssl:
             self.skipTest("no openssl command")
         names = self.path("cert.pem"), self.path("key.pem")
         made = subprocess.run(
             [self.openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes",
              "-keyout", names[1], "-out", names[0], "-days", "2", "-subj",
-             "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
+             f"/CN={subject}", "-addext", f"subjectAltName={other}"],
             capture_output=True, text=True, check=False)
         self.assertEqual(made.returncode, 0, made.stderr)
         return names
@@ -520,6 +520,21 @@ class WrongInputTest(ServersTest):
         self.refused_soon(server.url, server.url, "certificate",
                           ESPALIER_API_KEY=KEY)
         self.assertEqual(server.seen.requests, 0, "the key was sent")
+        # As curl: a name is looked for among those of the extension, and * is
+        # no host.
+        for subject, other in (("127.0.0.1", "IP:127.0.0.2"),
+                               ("*.*.*.*", "DNS:other.example"),
+                               ("*", "DNS:*"), ("localhost", "DNS:a.example")):
+            for host in ("127.0.0.1", "localhost"):
+                with self.subTest(subject=subject, host=host):
+                    wrong = self.certificate(subject, other)
+                    away = self.serve(certificate=wrong)
+                    self.refused_soon(
+                        away.url.replace("127.0.0.1", host), "certificate",
+                        ESPALIER_API_KEY=KEY, SSL_CERT_FILE=wrong[0])
+                    self.assertEqual(away.seen.requests, 0)
+        names = self.certificate()
+        server = self.serve(certificate=names)
         # An authority of the user's own is one.
         self.eval(server, "greedy", limit=1, SSL_CERT_FILE=names[0])
 

@@ -108,6 +108,7 @@ class Calls {
     }
     while (out.size() < static_cast<size_t>(count)) {
       for (const CallPool::Ended& ended : pool_.Take(0.05)) {
+        codes_[ended.id] = ended.status.code();
         out[ended.id] = ended.status.ok() ? replies[ended.id - 1]
                                           : std::string(ended.status.message());
       }
@@ -115,9 +116,12 @@ class Calls {
     return out;
   }
   CallPool& pool() { return pool_; }
+  // Of the last calls of these ids.
+  const std::map<uint64_t, absl::StatusCode>& codes() const { return codes_; }
 
  private:
   CallPool pool_;
+  std::map<uint64_t, absl::StatusCode> codes_;
 };
 
 void Answer(httplib::Response& response, int status, const std::string& body) {
@@ -197,6 +201,30 @@ TEST(CallPool, GivesUpWithTheServersWordsAndItsUrl) {
   EXPECT_THAT(text, HasSubstr("out of  [1m memory"));
   EXPECT_THAT(text, HasSubstr("after 4 attempts"));
   EXPECT_EQ(server.requests(), 4);
+}
+
+// A run goes on without the search of a call that alone never succeeds.
+TEST(CallPool, TellsACallThatFailsFromAServerThatIsGone) {
+  TestServer server([](int i, httplib::Response& r) {
+    Answer(r, i == 1 ? 200 : 500, i == 1 ? "fine" : "broken");
+  });
+  Calls calls({server.endpoint()});
+  const auto both = calls.Run(2);
+  const bool first = both.at(1) != "fine";
+  EXPECT_EQ(both.at(first ? 2 : 1), "fine");
+  EXPECT_THAT(both.at(first ? 1 : 2), HasSubstr("answered meanwhile"));
+  EXPECT_EQ(calls.codes().at(first ? 1 : 2), absl::StatusCode::kInternal);
+  calls.Run(1);
+  EXPECT_EQ(calls.codes().at(1), absl::StatusCode::kUnavailable);
+}
+
+TEST(CallPool, AKeyInAReplyGoesNoFurther) {
+  TestServer server([](int, httplib::Response& r) {
+    Answer(r, 200, R"({"text":"no key sk-0123456789, sorry"})");
+  });
+  Endpoint endpoint = server.endpoint();
+  endpoint.key = "sk-0123456789";
+  EXPECT_EQ(Calls({endpoint}).Run(1)[1], R"({"text":"no key (key), sorry"})");
 }
 
 TEST(CallPool, RefusalsAreErrorsAtOnce) {
