@@ -514,6 +514,11 @@ std::string_view ChoiceLeft(std::string_view text) {
   constexpr size_t kLongestLeft = 200;
   text = TrimBlanks(text);
   std::string_view sentence = text.substr(LastSentenceStart(text));
+  // "Tom wrote: I choose B."
+  if (TrimBlanks(text.substr(0, text.size() - sentence.size()))
+          .ends_with(":")) {
+    return {};
+  }
   // "So I choose: B) Oslo."
   const std::string lower = PlainLower(sentence);
   if (sentence.size() > kLongestLeft || lower.ends_with("?")) return {};
@@ -550,8 +555,12 @@ std::string_view ChoiceLeft(std::string_view text) {
     return turns ? std::string_view() : named.substr(0, 1);
   }
   // "Therefore only D remains."
-  if (const size_t only = lower.find("only "); only != kNowhere) {
-    const std::string_view named = letter_at(sentence.substr(only + 5));
+  constexpr std::string_view kOnlyOne = "only ";
+  size_t only = BeginsIn(lower, Reading::kTherefore);
+  only = std::min(lower.find_first_not_of(" ,", only), lower.size());
+  if (std::string_view(lower).substr(only).starts_with(kOnlyOne)) {
+    const std::string_view named =
+        letter_at(sentence.substr(only + kOnlyOne.size()));
     std::string rest = named.empty() ? "" : PlainLower(named.substr(1));
     while (rest.ends_with(".") || rest.ends_with("!")) rest.pop_back();
     rest = std::string(

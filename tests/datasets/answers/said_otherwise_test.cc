@@ -189,6 +189,8 @@ TEST(ChoiceAnswer, TheOneThatIsLeft) {
   EXPECT_FALSE(picks("A",
                      "Option A is negative, B and C diverge.\n"
                      "Therefore only D remains."));
+  EXPECT_FALSE(picks("B", "Not only B remains."));
+  EXPECT_FALSE(picks("B", "It is false that only B remains."));
   EXPECT_FALSE(picks("C", "c) 20"));
   EXPECT_FALSE(picks("A", "a number of them"));
   EXPECT_FALSE(picks("B", "That leaves B, which fails as well."));
