@@ -7,8 +7,8 @@ if(text MATCHES "\\)embedded\"")
 endif()
 # Every compiler accepts literals of 64 KB (65,536 bytes).
 string(LENGTH "${text}" length)
-if(length GREATER 65000)
-  message(FATAL_ERROR "${FILE}: ${length} bytes; at most 65000 fit")
+if(length GREATER 65500)
+  message(FATAL_ERROR "${FILE}: ${length} bytes; at most 65500 fit")
 endif()
 file(WRITE ${OUT} "// Written by cmake/EmbedText.cmake.
 #include \"${HEADER}\"

@@ -27,8 +27,10 @@ void AddGrade(CLI::App& app, RunFunction& run) {
       "one\n"
       "{\"equal\", \"reason\", \"us\"} per line in the same order; us is the "
       "time of\n"
-      "the verdict in microseconds. A bad line is reported by file and line,\n"
-      "gets \"equal\": false and is counted.\n"
+      "the verdict in microseconds. \"golds\" is a list of accepted answers;\n"
+      "with a list of \"options\" the gold is the letter of one. A bad line "
+      "is\n"
+      "reported by file and line, gets \"equal\": false and is counted.\n"
       "--set runs the programs of the samples in a sandbox against the set's\n"
       "tests and writes one verdict per sample, then pass@k.");
   AddPairFlags(app, flags->pairs);

@@ -87,8 +87,12 @@ TEST(AnswerResultParts, Grades) {
           {"E", "The answer is E, not D."},
           {"19.6 m/s", "So the speed is 19.6 m/s."},
           {"0.003", "0.3%"},
+          {"200", "We cannot calculate this at once. The answer is 200."},
       },
     kOther[] = {
+        {"200",
+         "The question seems to be missing some information: 200 people can "
+         "stand, but without the rows I cannot calculate the seats."},
         {"29.4 m/s", "v = 29.4\n\nSo the speed is 29.4 km/h."},
         {"22",
          "It doesn't contain enough information. It only states that 22 "
