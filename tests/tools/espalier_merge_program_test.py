@@ -203,6 +203,15 @@ class LauncherTest(ProgramTest):
                   "SLURM_ARRAY_TASK_ID": "14", "SLURM_ARRAY_TASK_MIN": "10",
                   "SLURM_ARRAY_TASK_STEP": "2", "SLURM_ARRAY_TASK_COUNT": "6"},
                  "run.2-of-6.db"),
+                # Each of an array's tasks starts two by srun.
+                ({"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2",
+                  "SLURM_ARRAY_TASK_ID": "2", "SLURM_ARRAY_TASK_MIN": "0",
+                  "SLURM_ARRAY_TASK_COUNT": "3"}, "run.5-of-6.db"),
+                ({"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "1",
+                  "SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_MIN": "1",
+                  "SLURM_ARRAY_TASK_COUNT": "3"}, "run.0-of-3.db"),
+                ({"RANK": "", "PMI_RANK": "1", "PMI_SIZE": "2"},
+                 "run.1-of-2.db"),
                 ({"SLURM_PROCID": "0", "SLURM_NTASKS": "1"}, "run.db"),
                 ({"RANK": "1", "WORLD_SIZE": "3", "SLURM_PROCID": "0",
                   "SLURM_NTASKS": "2"}, "run.1-of-3.db")):

@@ -28,15 +28,18 @@ constexpr Launcher kLaunchers[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
     {"PMI_RANK", "PMI_SIZE"},
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
-    {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT", "SLURM_ARRAY_TASK_MIN",
-     "SLURM_ARRAY_TASK_STEP"},
     {"JOB_COMPLETION_INDEX", nullptr},
 };
+
+// Each task of an array is a job, whose own tasks a launcher above may have
+// started.
+constexpr Launcher kArray = {"SLURM_ARRAY_TASK_ID", "SLURM_ARRAY_TASK_COUNT",
+                             "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_STEP"};
 
 absl::StatusOr<std::optional<int>> Variable(const Getenv& getenv,
                                             const char* name) {
   const char* text = name == nullptr ? nullptr : getenv(name);
-  if (text == nullptr) return std::optional<int>();
+  if (text == nullptr || *text == '\0') return std::optional<int>();
   int value = 0;
   if (absl::SimpleAtoi(text, &value) && value >= 0) {
     return std::optional<int>(value);
@@ -92,15 +95,22 @@ absl::StatusOr<LaunchedShard> ShardOfLauncher(std::string_view text,
                        AbslView(text), "\""));
     }
   }
-  std::optional<LaunchedShard> alone;
+  ESP_ASSIGN_OR_RETURN(const std::optional<LaunchedShard> array,
+                       Read(kArray, given_count, getenv));
+  std::optional<LaunchedShard> found = array;
   for (const Launcher& launcher : kLaunchers) {
     ESP_ASSIGN_OR_RETURN(const std::optional<LaunchedShard> shard,
                          Read(launcher, given_count, getenv));
     if (!shard) continue;
-    if (shard->count > 1) return *shard;
-    alone = shard;
+    if (shard->count == 1) {
+      if (!found) found = shard;
+      continue;
+    }
+    if (!array) return *shard;
+    return LaunchedShard{.index = array->index * shard->count + shard->index,
+                         .count = array->count * shard->count};
   }
-  if (alone) return *alone;
+  if (found) return *found;
   // A batch script is no task of a step, whatever its SLURM_PROCID says.
   ESP_ASSIGN_OR_RETURN(const std::optional<int> tasks,
                        Variable(getenv, "SLURM_NTASKS"));

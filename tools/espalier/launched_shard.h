@@ -5,11 +5,11 @@
 // Read, in this order, from the environment: torchrun (RANK, WORLD_SIZE), Open
 // MPI (OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE), MPICH and Intel MPI
 // (PMI_RANK, PMI_SIZE), tasks of a Slurm step (SLURM_PROCID,
-// SLURM_STEP_NUM_TASKS, which only srun sets), a Slurm array
-// (SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_MIN, SLURM_ARRAY_TASK_STEP,
-// SLURM_ARRAY_TASK_COUNT), an indexed job of Kubernetes (JOB_COMPLETION_INDEX,
-// which says nothing of how many there are). Launchers of one process are
-// passed over: a Slurm array's tasks are steps of one.
+// SLURM_STEP_NUM_TASKS, which only srun sets), an indexed job of Kubernetes
+// (JOB_COMPLETION_INDEX, which says nothing of how many there are). Launchers
+// of one process are passed over. In a Slurm array (SLURM_ARRAY_TASK_ID,
+// SLURM_ARRAY_TASK_MIN, SLURM_ARRAY_TASK_STEP, SLURM_ARRAY_TASK_COUNT) each
+// task has a part, which its own launcher, if any, divides further.
 #ifndef ESPALIER_TOOLS_ESPALIER_LAUNCHED_SHARD_H_
 #define ESPALIER_TOOLS_ESPALIER_LAUNCHED_SHARD_H_
 
