@@ -119,8 +119,8 @@ void ReadWeightVersions(const json& object, std::vector<std::string>& weights) {
 std::string WithIds(const json& body, std::string_view name,
                     absl::Span<const int32_t> ids) {
   std::string text = JsonText(body);
-  text.insert(1,
-              absl::StrCat("\"", AbslView(name), "\":[", absl::StrJoin(ids, ","), "],"));
+  text.insert(1, absl::StrCat("\"", AbslView(name), "\":[",
+                              absl::StrJoin(ids, ","), "],"));
   return text;
 }
 
