@@ -514,6 +514,41 @@ class WrongInputTest(ServersTest):
         self.assertEqual(made.returncode, 0, made.stderr)
         return names
 
+    def certificate_until(self, end):
+        if not self.openssl:
+            self.skipTest("no openssl command")
+        folder = self.path(end)
+        os.mkdir(folder)
+        for name, text in (("index.txt", ""), ("serial", "01\n"), ("ca.cnf", (
+                "[ca]\ndefault_ca=d\n[d]\ndatabase=index.txt\n"
+                "new_certs_dir=.\nserial=serial\ndefault_md=sha256\npolicy=p\n"
+                "[p]\ncommonName=supplied\n"
+                "[names]\nsubjectAltName=IP:127.0.0.1\n"))):
+            with open(os.path.join(folder, name), "w",
+                      encoding="ascii") as handle:
+                handle.write(text)
+        for command in (
+                "req -new -newkey rsa:2048 -nodes -keyout key.pem -out one.csr "
+                "-subj /CN=127.0.0.1",
+                "ca -batch -selfsign -keyfile key.pem -in one.csr -out "
+                "cert.pem -notext -startdate 20240101000000Z -enddate "
+                f"{end} -config ca.cnf -extensions names"):
+            made = subprocess.run([self.openssl, *command.split()], cwd=folder,
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(made.returncode, 0, made.stderr)
+        return tuple(os.path.join(folder, name)
+                     for name in ("cert.pem", "key.pem"))
+
+    def test_an_expired_certificate(self):
+        names = self.certificate_until("20240201000000Z")
+        server = self.serve(certificate=names)
+        self.refused_soon(server.url, server.url, "certificate",
+                          ESPALIER_API_KEY=KEY, SSL_CERT_FILE=names[0])
+        self.assertEqual(server.seen.requests, 0, "the key was sent")
+        names = self.certificate_until("20990201000000Z")
+        self.eval(self.serve(certificate=names), "greedy", limit=1,
+                  SSL_CERT_FILE=names[0])
+
     def test_certificates_are_checked(self):
         names = self.certificate()
         server = self.serve(certificate=names)
