@@ -48,7 +48,7 @@ struct QueueWorkerOptions {
   std::function<void(const absl::Status&)> away = nullptr;
 };
 
-constexpr double kLongestPause = 5;  // seconds between tries to connect
+inline constexpr double kLongestPause = 5;  // seconds between tries to connect
 
 // `error` of a database that was away for all of `patience`.
 absl::Status GivenUp(const absl::Status& error, double patience);
