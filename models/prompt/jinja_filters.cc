@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "models/prompt/jinja_run.h"
 
 namespace espalier {
@@ -39,31 +40,6 @@ bool TruthOf(const Arguments& a, size_t place, std::string_view name,
              bool otherwise) {
   const JinjaValue* const one = a.Find(place, name);
   return one != nullptr ? one->Truth() : otherwise;
-}
-
-std::vector<std::string> Characters(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    size_t size = 1;
-    while (size < text.size() && (text[size] & 0xC0) == 0x80) ++size;
-    out.emplace_back(text.substr(0, size));
-    text.remove_prefix(size);
-  }
-  return out;
-}
-
-// The elements of what can be gone through.
-JinjaList ItemsOf(JinjaRun& run, const JinjaValue& value) {
-  if (value.is_list()) return value.list();
-  JinjaList out;
-  if (value.is_dict()) {
-    for (const auto& field : value.fields()) out.emplace_back(field.first);
-  } else if (value.is_text()) {
-    for (std::string& c : Characters(value.text())) out.push_back(std::move(c));
-  } else if (!value.is_undefined()) {
-    run.Fail(absl::StrCat("expected a list, found ", value.Kind()));
-  }
-  return out;
 }
 
 std::string Strip(std::string_view text, const std::string* set, bool left,
@@ -130,7 +106,7 @@ JinjaValue Choose(JinjaRun& run, const Arguments& a, bool attribute,
   if (attribute && a.values.size() < 2)
     return run.Fail("expected an attribute");
   if (!a.values[0].Truth()) return out;
-  for (const JinjaValue& item : ItemsOf(run, a.values[0])) {
+  for (const JinjaValue& item : JinjaItems(run, a.values[0])) {
     const JinjaValue value =
         attribute ? Field(run, item, a.values[1].Text()) : item;
     bool holds = value.Truth();
@@ -152,7 +128,7 @@ JinjaValue Map(JinjaRun& run, const Arguments& a) {
   JinjaList out;
   if (!a.values[0].Truth()) return out;
   const JinjaValue* const attribute = a.Find(kNamed, "attribute");
-  for (const JinjaValue& item : ItemsOf(run, a.values[0])) {
+  for (const JinjaValue& item : JinjaItems(run, a.values[0])) {
     if (attribute != nullptr) {
       JinjaValue value = Field(run, item, attribute->Text());
       const JinjaValue* const otherwise = a.Find(kNamed, "default");
@@ -197,7 +173,7 @@ bool Sort(JinjaRun& run, JinjaList& list, const std::string& attribute,
 }
 
 JinjaValue SortFilter(JinjaRun& run, const Arguments& a) {
-  JinjaList list = ItemsOf(run, a.values[0]);
+  JinjaList list = JinjaItems(run, a.values[0]);
   if (!Sort(run, list, TextOf(a, 3, "attribute"),
             !TruthOf(a, 2, "case_sensitive", false),
             TruthOf(a, 1, "reverse", false))) {
@@ -223,7 +199,7 @@ JinjaValue DictSort(JinjaRun& run, const Arguments& a) {
 
 JinjaValue Unique(JinjaRun& run, const Arguments& a) {
   JinjaList out;
-  for (JinjaValue& item : ItemsOf(run, a.values[0])) {
+  for (JinjaValue& item : JinjaItems(run, a.values[0])) {
     if (!run.Step(static_cast<int64_t>(out.size()))) return {};
     const bool seen =
         std::any_of(out.begin(), out.end(),
@@ -238,7 +214,7 @@ JinjaValue Join(JinjaRun& run, const Arguments& a) {
   const std::string between = TextOf(a, 1, "d");
   const std::string attribute = TextOf(a, 2, "attribute");
   bool first = true;
-  for (const JinjaValue& item : ItemsOf(run, a.values[0])) {
+  for (const JinjaValue& item : JinjaItems(run, a.values[0])) {
     if (!first) out += between;
     first = false;
     out += (attribute.empty() ? item : Field(run, item, attribute)).Text();
@@ -338,7 +314,7 @@ JinjaValue Replace(JinjaRun& run, const Arguments& a) {
 }
 
 JinjaValue Reverse(JinjaRun& run, const Arguments& a) {
-  JinjaList list = ItemsOf(run, a.values[0]);
+  JinjaList list = JinjaItems(run, a.values[0]);
   std::reverse(list.begin(), list.end());
   if (!a.values[0].is_text()) return list;
   std::string out;
@@ -359,7 +335,7 @@ JinjaValue Items(JinjaRun& run, const Arguments& a) {
 // Sums, or the least or greatest.
 JinjaValue Extreme(JinjaRun& run, const Arguments& a, int sign) {
   JinjaValue best;
-  for (const JinjaValue& item : ItemsOf(run, a.values[0])) {
+  for (const JinjaValue& item : JinjaItems(run, a.values[0])) {
     int order = 0;
     if (!best.is_undefined() && !item.Compare(best, order)) {
       return run.Fail("values without an order");
@@ -424,17 +400,17 @@ const std::map<std::string, Filter, std::less<>>& Filters() {
       {"float", ToFloat},
       {"first",
        [](JinjaRun& r, const Arguments& a) {
-         const JinjaList l = ItemsOf(r, a.values[0]);
+         const JinjaList l = JinjaItems(r, a.values[0]);
          return l.empty() ? Undefined() : l.front();
        }},
       {"last",
        [](JinjaRun& r, const Arguments& a) {
-         const JinjaList l = ItemsOf(r, a.values[0]);
+         const JinjaList l = JinjaItems(r, a.values[0]);
          return l.empty() ? Undefined() : l.back();
        }},
       {"list",
        [](JinjaRun& r, const Arguments& a) {
-         return JinjaValue(ItemsOf(r, a.values[0]));
+         return JinjaValue(JinjaItems(r, a.values[0]));
        }},
       {"items", Items},
       {"dictsort", DictSort},
@@ -498,6 +474,23 @@ bool Ordered(JinjaRun& run, const Arguments& a, int& order) {
 
 }  // namespace
 
+JinjaList JinjaItems(JinjaRun& run, const JinjaValue& value) {
+  if (value.is_list()) return value.list();
+  JinjaList items;
+  if (value.is_dict()) {
+    for (const auto& field : value.fields()) items.emplace_back(field.first);
+  } else if (value.is_text()) {
+    for (std::string_view rest = value.text(); !rest.empty() && run.Step();) {
+      const size_t size = NextUtf8Boundary(rest, 1);
+      items.emplace_back(rest.substr(0, size));
+      rest.remove_prefix(size);
+    }
+  } else if (!value.is_undefined()) {
+    run.Fail(absl::StrCat("expected a list, found ", value.Kind()));
+  }
+  return items;
+}
+
 JinjaValue ApplyJinjaFilter(JinjaRun& run, std::string_view name,
                             const JinjaArguments& arguments) {
   if (name == "d") name = "default";
@@ -550,7 +543,7 @@ bool ApplyJinjaTest(JinjaRun& run, std::string_view name,
     if (a.values[1].is_text() && v.is_text()) {
       return a.values[1].text().find(v.text()) != std::string::npos;
     }
-    const JinjaList list = ItemsOf(run, a.values[1]);
+    const JinjaList list = JinjaItems(run, a.values[1]);
     return std::any_of(list.begin(), list.end(),
                        [&](const JinjaValue& one) { return one.Equals(v); });
   }

@@ -41,6 +41,9 @@ class JinjaRun {
   size_t bytes_ = 0;
 };
 
+// What a loop goes over: the values of a list, keys of a dict, characters of a
+// text, nothing of what is undefined. Others are an error.
+JinjaList JinjaItems(JinjaRun& run, const JinjaValue& value);
 // `arguments` begin with the value that is filtered or tested.
 JinjaValue ApplyJinjaFilter(JinjaRun& run, std::string_view name,
                             const JinjaArguments& arguments);

@@ -87,7 +87,7 @@ class JinjaRenderer {
         scopes_.pop_back();
         JinjaValue value(std::move(text));
         if (node.value != nullptr) {
-          // The filters are those of a name, which is the text for now.
+          // The filters are parsed as those of a name: a scope binds it.
           scopes_.emplace_back()[node.names[0]] = std::move(value);
           value = Value(*node.value);
           scopes_.pop_back();
@@ -112,26 +112,6 @@ class JinjaRenderer {
     if (run_.Grow(text.size())) out += text;
   }
 
-  // The elements that a loop goes over.
-  JinjaList ItemsOf(const JinjaValue& value) {
-    if (value.is_list()) return value.list();
-    JinjaList items;
-    if (value.is_dict()) {
-      for (const auto& field : value.fields()) items.emplace_back(field.first);
-    } else if (value.is_text()) {
-      for (std::string_view rest = value.text(); !rest.empty();) {
-        size_t size = 1;
-        while (size < rest.size() && (rest[size] & 0xC0) == 0x80) ++size;
-        items.emplace_back(rest.substr(0, size));
-        rest.remove_prefix(size);
-        if (!run_.Step()) break;
-      }
-    } else if (!value.is_undefined()) {
-      run_.Fail(absl::StrCat("a loop goes over ", value.Kind()));
-    }
-    return items;
-  }
-
   // Binds a loop's or set's names.
   void Bind(const std::vector<std::string>& names, const JinjaValue& value) {
     if (names.size() == 1) {
@@ -149,7 +129,7 @@ class JinjaRenderer {
   }
 
   void Loop(const JinjaNode& node, std::string& out) {
-    JinjaList items = ItemsOf(Value(*node.value));
+    JinjaList items = JinjaItems(run_, Value(*node.value));
     scopes_.emplace_back();
     if (node.condition != nullptr) {
       JinjaList kept;
@@ -341,7 +321,8 @@ class JinjaRenderer {
     }
     if (value.is_dict()) return JinjaField(run_, value, key.Text());
     if (key.is_int() && (value.is_list() || value.is_text())) {
-      const JinjaList items = value.is_list() ? JinjaList() : ItemsOf(value);
+      const JinjaList items =
+          value.is_list() ? JinjaList() : JinjaItems(run_, value);
       const JinjaList& list = value.is_list() ? value.list() : items;
       const auto size = static_cast<int64_t>(list.size());
       const int64_t at = key.AsInt() < 0 ? key.AsInt() + size : key.AsInt();
@@ -358,7 +339,7 @@ class JinjaRenderer {
     if (!value.is_list() && !value.is_text()) {
       return run_.Fail(absl::StrCat("a slice of ", value.Kind()));
     }
-    const JinjaList items = ItemsOf(value);
+    const JinjaList items = JinjaItems(run_, value);
     const auto size = static_cast<int64_t>(items.size());
     const auto bound = [&](size_t part, int64_t otherwise) {
       if (e.parts[part] == nullptr) return otherwise;
