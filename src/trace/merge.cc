@@ -97,6 +97,22 @@ absl::StatusOr<std::vector<std::string>> Columns(RunDb& db, const char* table) {
   }
 }
 
+// The columns of a search that are the same whenever and wherever it is made.
+absl::StatusOr<std::vector<std::string>> ResultOf(RunDb& db,
+                                                  int64_t search_id) {
+  ESP_ASSIGN_OR_RETURN(
+      Statement s,
+      db.sqlite().Prepare(
+          "SELECT quote(cached), quote(answer), quote(correct), quote(score), "
+          "quote(stop_reason), quote(stage), quote(tokens), quote(nodes) "
+          "FROM searches WHERE search_id=?"));
+  s.BindInt(1, search_id);
+  ESP_ASSIGN_OR_RETURN(const bool found, s.Step());
+  std::vector<std::string> cells;
+  for (int i = 0; found && i < 8; ++i) cells.push_back(s.Text(i));
+  return cells;
+}
+
 void BindCell(Statement& to, int parameter, const Statement& from, int column) {
   if (from.IsNull(column)) {
     to.BindNull(parameter);
@@ -284,11 +300,14 @@ class Merger {
   }
 
   absl::Status CompareFinished(const Candidate& from, const SearchRow& there) {
-    bool same =
-        from.row.state != SearchState::kDone ||
-        (from.row.answer == there.answer && from.row.correct == there.correct &&
-         from.row.tokens == there.tokens && from.row.nodes == there.nodes &&
-         from.row.cached == there.cached);
+    bool same = from.row.state != SearchState::kDone;
+    if (!same) {
+      ESP_ASSIGN_OR_RETURN(const std::vector<std::string> theirs,
+                           ResultOf(*from.part->db, from.row.search_id));
+      ESP_ASSIGN_OR_RETURN(const std::vector<std::string> ours,
+                           ResultOf(out_, there.search_id));
+      same = theirs == ours;
+    }
     if (same && from.row.state == SearchState::kDone && !from.row.cached) {
       ESP_ASSIGN_OR_RETURN(const StoredTree theirs,
                            from.part->db->LoadTree(from.row.search_id));

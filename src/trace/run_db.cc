@@ -201,17 +201,23 @@ absl::StatusOr<int64_t> RunDb::AddProblem(const GradedProblem& problem,
                                           const std::string& task) {
   ESP_ASSIGN_OR_RETURN(
       Statement * find,
-      Prepared("SELECT problem_id, question FROM problems WHERE name = ?"));
+      Prepared("SELECT problem_id, question, coalesce(answer, '') "
+               "FROM problems WHERE name = ?"));
   find->BindText(1, problem.problem.id);
   ESP_ASSIGN_OR_RETURN(const bool known, find->Step());
   if (known) {
     const int64_t id = find->Int(0);
     const bool same = find->Text(1) == problem.problem.question;
+    const std::string answer = find->Text(2);
     find->Reset();
-    if (same) return id;
-    return absl::InvalidArgumentError(
-        absl::StrCat(db_.path(), ": already holds a different problem named ",
-                     problem.problem.id, "; record this set to another file"));
+    if (same && answer == problem.reference.answer) return id;
+    return absl::InvalidArgumentError(absl::StrCat(
+        db_.path(), ": already holds a different problem named ",
+        problem.problem.id,
+        same ? absl::StrCat(" (reference answer \"", answer, "\", not \"",
+                            problem.reference.answer, "\")")
+             : "",
+        "; record this set to another file"));
   }
   ESP_RETURN_IF_ERROR(BeginWriting());
   ESP_ASSIGN_OR_RETURN(

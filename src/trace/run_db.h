@@ -75,8 +75,8 @@ class RunDb : public SearchStore {
   absl::StatusOr<std::vector<RunRow>> Runs();
   absl::Status FinishRun(int64_t run_id);
 
-  // The problem's row, added if its name is new. InvalidArgument if another
-  // question has that name.
+  // The problem's row, added if its name is new. InvalidArgument if a problem
+  // of that name has another question or another reference answer.
   absl::StatusOr<int64_t> AddProblem(const GradedProblem& problem,
                                      const std::string& set,
                                      const std::string& task);

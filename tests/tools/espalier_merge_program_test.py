@@ -141,7 +141,22 @@ class MergeTest(ProgramTest):
         self.assertIn("stories:middle/1/0, seed 0", merged.stderr)
         self.assertEqual(len(json.loads(merged.stdout)["conflicts"]), 1)
         self.assertEqual(content(self.path("merged.db")), before)
-        # Another question of the same name stops the merge.
+        # So is one whose score alone differs.
+        with sqlite3.connect(names[1]) as db:
+            db.execute("UPDATE searches SET score = score + 1e-9 "
+                       "WHERE search_id = 1")
+        merged = self.merge(names[1])
+        self.assertEqual(merged.returncode, 1)
+        self.assertEqual(len(json.loads(merged.stdout)["conflicts"]), 1)
+        self.assertEqual(content(self.path("merged.db")), before)
+        # Another reference answer or question of the same name stops the merge.
+        with sqlite3.connect(names[0]) as db:
+            kept = db.execute("SELECT answer FROM problems").fetchone()[0]
+            db.execute("UPDATE problems SET answer = '17.5'")
+        merged = self.merge(*names)
+        self.assertNotEqual(merged.returncode, 0)
+        self.assertIn(f'(reference answer "{kept}", not "17.5")', merged.stderr)
+        self.assertEqual(content(self.path("merged.db")), before)
         with sqlite3.connect(names[0]) as db:
             db.execute("UPDATE problems SET question = 'Why?'")
         merged = self.merge(*names)
