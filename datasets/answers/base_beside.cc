@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -32,6 +33,18 @@ int BaseBehind(std::string_view text, std::string_view digits) {
   rest.remove_prefix(1);
   if (rest.starts_with("{")) rest.remove_prefix(1);
   return LeadingBase(rest);
+}
+
+// The number that "FF_{16}" is; of too many digits, any.
+uint64_t ValueOf(std::string_view based) {
+  const size_t mark = based.find('_');
+  const auto base = static_cast<uint64_t>(LeadingBase(based.substr(mark + 2)));
+  uint64_t value = 0;
+  for (const char c : based.substr(0, mark)) {
+    const int digit = Digit(c) ? c - '0' : c - 'A' + 10;
+    value = value * base + static_cast<uint64_t>(digit);
+  }
+  return value;
 }
 
 }  // namespace
@@ -71,6 +84,17 @@ int BaseBeside(std::string_view text, std::string_view digits) {
 std::string WithBaseBehind(std::string_view text) {
   constexpr size_t kMostDigits = 40;
   text = TrimBlanks(text);
+  if (const size_t equal = text.find('='); equal != kNowhere) {
+    const std::string_view left = TrimBlanks(text.substr(0, equal)),
+                           right = TrimBlanks(text.substr(equal + 1));
+    if (right.find('=') != kNowhere || left.empty() || right.empty()) return {};
+    const bool behind = left[0] != '0';
+    const std::string_view plain = behind ? left : right;
+    std::string based = WithBaseBehind(behind ? right : left);
+    // "254 = 0xFF" is none.
+    const bool same = !based.empty() && plain == std::to_string(ValueOf(based));
+    return same ? based : std::string();
+  }
   while (text.size() > 2 && text.front() == '`' && text.back() == '`') {
     text = text.substr(1, text.size() - 2);
   }

@@ -17,7 +17,7 @@ namespace espalier {
 // 0 if the text names no base, or several in words, or `digits` is no number.
 int BaseBeside(std::string_view text, std::string_view digits);
 
-// "0x2A" as "2A_{16}", "0b101" as "101_{2}"; else empty.
+// "0x2A" and "42 = 0x2A" as "2A_{16}", "0b101" as "101_{2}"; else empty.
 std::string WithBaseBehind(std::string_view text);
 
 }  // namespace espalier

@@ -14,9 +14,11 @@
 #include "datasets/answers/choice.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/counted_noun.h"
+#include "datasets/answers/decimals.h"
 #include "datasets/answers/era_year.h"
 #include "datasets/answers/extract_answer.h"
 #include "datasets/answers/marks_beside.h"
+#include "datasets/answers/names_said.h"
 #include "datasets/answers/opposites.h"
 #include "datasets/answers/parser.h"
 #include "datasets/answers/phrases.h"
@@ -63,102 +65,6 @@ bool OnlyWords(std::string_view text) {
     }
   }
   return run;
-}
-
-// "1,22" as in much of Europe: only a decimal comma.
-std::string EuropeanDecimal(std::string_view text) {
-  text = TrimBlanks(text);
-  for (const std::string_view sign :
-       {"$", "\\$", "\u20ac", "\u00a3", "\\euro", "\\pounds"}) {
-    if (text.starts_with(sign)) text = TrimBlanks(text.substr(sign.size()));
-    if (text.ends_with(sign)) {
-      text = TrimBlanks(text.substr(0, text.size() - sign.size()));
-    }
-  }
-  const size_t comma = text.find(',');
-  if (comma == std::string_view::npos || comma == 0) return {};
-  const std::string_view behind = text.substr(comma + 1);
-  std::string_view before = text.substr(0, comma);
-  if (before.starts_with("-")) before.remove_prefix(1);
-  const auto digits = [](std::string_view part) {
-    return !part.empty() && std::all_of(part.begin(), part.end(), Digit);
-  };
-  if (!digits(before) || !digits(behind) ||
-      (behind.size() == 3 && before[0] != '0')) {
-    return {};
-  }
-  std::string out(text);
-  out[comma] = '.';
-  return out;
-}
-
-// "1,000.99" and "$1.50" without thousands separators and currency signs.
-std::string PlainDecimal(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (Digit(c) || c == '.' || c == '-')
-      out += c;
-    else if (std::string_view("$, \\").find(c) == std::string_view::npos) {
-      return {};
-    }
-  }
-  return out;
-}
-
-// The words behind the last digit: the unit of "2,5 kg".
-std::string_view WordsBehind(std::string_view text) {
-  const size_t digit = text.find_last_of("0123456789");
-  if (digit == std::string_view::npos) return {};
-  const std::string_view rest = text.substr(digit + 1);
-  const bool words = std::all_of(rest.begin(), rest.end(),
-                                 [](char c) { return Letter(c) || c == ' '; });
-  return words ? TrimBlanks(rest) : std::string_view();
-}
-
-// "2,5" against "2.5", digit by digit, and "2,5 kg" against either or "2.5 kg".
-// A comma between digits separates two numbers if the other side has no such
-// decimal.
-bool SameDecimal(std::string_view a, std::string_view b) {
-  if (a.empty() || b.empty() || a.size() > 60 || b.size() > 60) return false;
-  const std::string_view unit = WordsBehind(a), other = WordsBehind(b);
-  if (!unit.empty() && !other.empty() && unit != other) return false;
-  a = TrimBlanks(a);
-  b = TrimBlanks(b);
-  a.remove_suffix(unit.size());
-  b.remove_suffix(other.size());
-  const std::string x = EuropeanDecimal(a), y = EuropeanDecimal(b);
-  if (x.empty() == y.empty()) return false;
-  const std::string decimal = PlainDecimal(x.empty() ? y : x);
-  return !decimal.empty() && decimal == PlainDecimal(x.empty() ? a : b);
-}
-
-// "1,2": with one digit behind the comma and no sign of currency, it may just
-// as well be two numbers.
-bool MayBeTwo(std::string_view text) {
-  const size_t comma = text.find(',');
-  std::string_view plain = TrimBlanks(text);
-  plain = TrimBlanks(plain.substr(0, plain.size() - WordsBehind(plain).size()));
-  return comma != std::string_view::npos &&
-         plain.find_first_not_of("0123456789,-") == std::string_view::npos &&
-         plain.rfind(',') + 2 == plain.size();
-}
-
-// "1.000.000": digits in groups behind points, without a sign of currency.
-bool DottedGroups(std::string_view text) {
-  text = TrimBlanks(text);
-  if (text.starts_with("-")) text.remove_prefix(1);
-  size_t groups = 0;
-  for (size_t end = text.find('.'); end <= text.size(); ++groups) {
-    if (end == 0 || end > 3 || (groups > 0 && end != 3) ||
-        !std::all_of(text.begin(),
-                     text.begin() + static_cast<std::ptrdiff_t>(end), Digit)) {
-      return false;
-    }
-    if (end == text.size()) return groups > 1;
-    text.remove_prefix(end + 1);
-    end = std::min(text.find('.'), text.size());
-  }
-  return false;
 }
 
 // "The train arrives at 8:15, since it left at 7:45.": whether a clause that
@@ -533,6 +439,41 @@ std::optional<GradeVerdict> EqualPart(Grader& grader, const Readings& gold,
   return said;
 }
 
+// The verdict on gold and a name, if it is gold or gold but for a word for its
+// kind.
+std::optional<GradeVerdict> CompareName(const Readings& gold,
+                                        std::string_view name) {
+  switch (SameButKind(gold.text, name)) {
+    case Alike::kSame:
+      return Equal("both name " + gold.text);
+    case Alike::kMaybe:
+      return Undecided("\"" + std::string(name) +
+                       "\" may be another thing than \"" + gold.text + "\"");
+    case Alike::kOther:
+      break;
+  }
+  return std::nullopt;
+}
+
+// The verdict if a name that the answer states is gold.
+std::optional<GradeVerdict> CompareNames(Grader& grader,
+                                         std::string_view answer,
+                                         const Readings& gold) {
+  if (HasDigits(gold.text) || TrimBlanks(gold.text).size() < 2) {
+    return std::nullopt;
+  }
+  for (const std::string_view text : {answer, WithoutCountry(answer)}) {
+    for (const std::string& name : NamesSaid(text)) {
+      if (auto said = EqualPart(grader, gold, name)) return said;
+      for (const std::string& part : NameParts(name)) {
+        if (auto said = EqualPart(grader, gold, part)) return said;
+      }
+      if (auto said = CompareName(gold, name)) return said;
+    }
+  }
+  return std::nullopt;
+}
+
 // "All but B are wrong, so B" read as "B", "What is it? C" as "C", "a half
 // (50%)" as both: the verdict if a part that the rest leaves as it is says
 // what gold says.
@@ -543,9 +484,16 @@ std::optional<GradeVerdict> CompareParts(Grader& grader,
        {ConclusionAbout(gold.text, answer), BehindQuestion(answer),
         WithoutOthers(answer), BehindCorrection(answer),
         LeftOver(gold.text, answer), WithoutContrasted(answer),
-        ChoiceLeft(answer), ConcludedInWords(answer), FinalLine(answer)}) {
+        ChoiceLeft(answer), ConcludedInWords(answer), FinalLine(answer),
+        WithoutCountry(answer)}) {
     if (auto said = EqualPart(grader, gold, part)) return said;
   }
+  const auto [name, form] = BothForms(answer);
+  for (const std::string& part : {LinesAsList(answer), WithoutShortForm(answer),
+                                  std::string(name), std::string(form)}) {
+    if (auto said = EqualPart(grader, gold, part)) return said;
+  }
+  if (auto named = CompareNames(grader, answer, gold)) return named;
   const auto [first, again] = SaidTwice(answer);
   if (auto said = EqualPart(grader, gold, again);
       said && (EqualPart(grader, gold, first) ||
@@ -583,6 +531,12 @@ std::optional<GradeVerdict> CompareNamed(Grader& grader, std::string_view gold,
     if (name && gold.find(',') == kNowhere) {
       for (const std::string& part : NameParts(answer)) {
         if (auto said = EqualPart(grader, a, part)) return said;
+      }
+      std::vector<std::string> names = SaidInWords(answer);
+      names.insert(names.begin(), {std::string(answer), b.text});
+      if (!SaysPlainly(answer)) names.clear();
+      for (const std::string& said : names) {
+        if (auto verdict = CompareName(a, said)) return verdict;
       }
     }
   }
@@ -761,7 +715,11 @@ std::optional<std::string> FindFinalAnswer(std::string_view response) {
   const std::string_view text = TrimBlanks(found.text);
   if (text.empty()) return std::nullopt;
   if (found.choice != 0 || !found.words) return std::string(text);
-  if (!found.number.empty()) return found.number;
+  if (!found.number.empty()) {
+    // "Tom wrote: the answer is 2" gives no answer of its own.
+    if (IsPhrase(found.doubt, Reading::kAttributes)) return std::nullopt;
+    return found.number;
+  }
   const std::vector<std::string> said = SaidInWords(text);
   if (!said.empty()) return said.front();
   if (text.size() > kLongestWords ||

@@ -52,7 +52,7 @@ GradeVerdict GradeAgainstAny(const std::vector<std::string>& golds,
 // The answer of a response, found as GradeAnswer finds it, when there is no
 // gold answer to compare with: the mathematics, the choice or the few words
 // that it gives, else the last number it states. Nothing if it gives none, or
-// is still thinking.
+// only a number that somebody else said, or is still thinking.
 //
 //   FindFinalAnswer("... so $x = \\frac{3}{4}$.")          // "x = \frac{3}{4}"
 //   FindFinalAnswer("In all she sold 72 clips today.")     // "72"

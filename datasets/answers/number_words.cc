@@ -182,6 +182,17 @@ std::string PlaceInWords(std::string_view folded) {
   return part && *part > 2 ? absl::StrCat("place ", *part) : std::string();
 }
 
+std::string OnePart(std::string_view text) {
+  std::string lower = Lower(TrimBlanks(text));
+  while (lower.ends_with(".") || lower.ends_with("!")) lower.pop_back();
+  for (const std::string_view article : {"a ", "an "}) {
+    if (!lower.starts_with(article)) continue;
+    const auto part = NumberMeant(lower.substr(article.size()), Reading::kPart);
+    return part ? "1/" + std::to_string(*part) : std::string();
+  }
+  return {};
+}
+
 std::string NumberWordIn(std::string_view folded) {
   if (folded.size() > 500) return {};
   const Words words = absl::StrSplit(

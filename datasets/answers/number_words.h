@@ -21,6 +21,9 @@ std::string NumberInWords(std::string_view folded);
 // "third" and "3rd" as "place 3"; else empty.
 std::string PlaceInWords(std::string_view folded);
 
+// "a quarter" as "1/4"; empty for anything else. `text` is not folded.
+std::string OnePart(std::string_view text);
+
 // The only number word of a sentence, in digits: "there are seven such sets".
 // "one" does not count, as it may not be a number.
 std::string NumberWordIn(std::string_view folded);

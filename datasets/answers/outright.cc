@@ -230,6 +230,35 @@ bool OwnLabel(std::string_view label, std::string_view tail) {
   }
 }
 
+// "my confidence | is", "confidence is": a label of the response itself, in
+// front of its value. "The confidence level is" may be of a statistic.
+bool OwnStatement(std::string_view lead) {
+  const size_t verb = EndsIn(lead, Reading::kIs);
+  if (verb == 0) return false;
+  lead = TrimBlanks(lead.substr(0, lead.size() - verb));
+  constexpr std::string_view kMy = "my ";
+  if (lead.starts_with(kMy)) {
+    lead.remove_prefix(kMy.size());
+    lead = TrimBlanks(lead.substr(BeginsIn(lead, Reading::kOwnMore)));
+    const size_t label = BeginsIn(lead, Reading::kOwnLabel);
+    // "my confidence in this"
+    const std::string_view rest = lead.substr(label);
+    return label > 0 &&
+           (rest.empty() || rest.starts_with(" in ") ||
+            rest.starts_with(" that ") || rest.starts_with(" about "));
+  }
+  return lead.starts_with("confidence") && IsPhrase(lead, Reading::kOwnLabel);
+}
+
+// "semi-final:": whether a label names only a part of the result.
+bool LabelsPart(std::string_view lead) {
+  lead = TrimBlanks(lead);
+  while (lead.ends_with("*") || lead.ends_with("_")) lead.remove_suffix(1);
+  if (!lead.ends_with(":")) return false;
+  lead.remove_suffix(1);
+  return EndsIn(WithoutMarks(lead), Reading::kPartLabel) > 0;
+}
+
 // "i am | % sure"
 bool OwnSureness(std::string_view lead, std::string_view tail) {
   if (tail.starts_with("%")) tail = WithoutMarksBefore(tail.substr(1));
@@ -273,7 +302,9 @@ std::string DoubtInFront(const Around& of) {
   while (label.ends_with(":") || label.ends_with("=")) {
     label = WithoutMarks(label.substr(0, label.size() - 1));
   }
-  if (OwnLabel(label, of.tail)) return std::string(label);
+  if (OwnLabel(label, of.tail) || OwnStatement(label) || LabelsPart(of.lead)) {
+    return std::string(label);
+  }
   // "this took | 12 steps", "I am | 12% sure"
   const std::string_view unit = WithoutMarksBefore(of.tail);
   if (EndsIn(lead, Reading::kOwnTook) > 0 &&

@@ -262,7 +262,19 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "asThought",
                                               "aside",
                                               "aheadOf",
-                                              "leavesChoice"};
+                                              "leavesChoice",
+                                              "madeBy",
+                                              "firstMade",
+                                              "lies",
+                                              "liesIn",
+                                              "behindName",
+                                              "kindBehind",
+                                              "kindInFront",
+                                              "alsoNames",
+                                              "symbolOf",
+                                              "partLabel",
+                                              "madeOf",
+                                              "choiceAsOther"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -281,6 +281,20 @@ enum class Reading {
   kAside,         // between commas: adds nothing
   kAheadOf,       // behind "first" and a comma: the others follow
   kLeavesChoice,  // begins a sentence whose choice is the answer
+  // Of a name that is said in other words (names_said.h):
+  kMadeBy,       // in front of "by": the one behind it did or made something
+  kFirstMade,    // in front of those
+  kLies,         // in front of those below: the place of something follows
+  kLiesIn,       // in front of a place
+  kBehindName,   // behind a name: says when, where or who
+  kKindBehind,   // behind a name: what it names
+  kKindInFront,  // the same in front of it
+  kAlsoNames,    // a name of several kinds of things, or a word that is none
+  kSymbolOf,     // an element: its symbol, if that has another initial
+  // Of what is not the answer itself:
+  kPartLabel,     // in front of ":" and a number: only a part of the result
+  kMadeOf,        // in front of "of" and a thing: another thing is meant
+  kChoiceAsOther  // behind a choice: it is named for another reason
 };
 
 struct Phrase {

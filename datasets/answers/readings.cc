@@ -18,6 +18,7 @@
 #include "datasets/answers/parser.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/plain_formulas.h"
+#include "datasets/answers/restated.h"
 #include "datasets/answers/sentence.h"
 #include "datasets/answers/spoiled.h"
 #include "datasets/answers/stance.h"
@@ -434,7 +435,8 @@ Readings Reader::ReadWhole(std::string_view raw) {
   if (std::string based = WithBaseBehind(out.text); !based.empty()) {
     out.text = std::move(based);
   }
-  out.unsure |= Asks(out.text);
+  // Of several values, none is the answer.
+  out.unsure |= Asks(out.text) || !LinesAsList(raw).empty();
   std::string content;
   out.choice = ReadChoice(out.text, &content);
   out.choice_only = out.choice != 0 && content.empty();
@@ -566,7 +568,7 @@ bool Reader::AddWordsAlone(const std::string& folded, Readings& out) {
     return Parse(folded.substr(blank + 1), {}, out.answers);
   }
   for (const std::string& said :
-       {RangeInWords(folded), ValuesInWords(folded)}) {
+       {RangeInWords(folded), ValuesInWords(folded), OnePart(out.text)}) {
     if (!said.empty()) return Parse(said, {}, out.answers);
   }
   // "24, minus one" need not be a difference.
@@ -774,6 +776,7 @@ bool Reader::AddSaid(std::string_view sentence, Readings& out) {
     }
     std::string number = WithBaseBehind(said);
     if (number.empty()) number = NumberInWords(FoldWords(said));
+    if (number.empty()) number = OnePart(said);
     if (number.empty()) number = RangeInWords(FoldWords(said));
     if (number.empty() && said.find(',') == std::string::npos) {
       number = FormulaInWords(FoldWords(said));

@@ -43,6 +43,7 @@ WordSpan BeforeName(WordSpan front) {
       front = front.first(front.size() - 2);
     } else if (last == "(" || IsPhrase(last, Reading::kArticle) ||
                IsPhrase(last, Reading::kOption) ||
+               IsPhrase(last, Reading::kKindInFront) ||
                IsPhrase(last, Reading::kNameKind)) {
       front = front.first(front.size() - 1);
     } else {
@@ -89,6 +90,25 @@ bool OfAnother(WordSpan front) {
   });
 }
 
+// "the square of the function | is": what a sentence is about, if that is made
+// of the thing that is meant. "The sum of two odd numbers is" is about a kind.
+std::string MadeOfSubject(WordSpan front) {
+  if (front.size() < 4 || !IsPhrase(front.back(), Reading::kIs)) return {};
+  const WordSpan subject = front.first(front.size() - 1);
+  const auto of = std::find(subject.begin(), subject.end(), "of");
+  if (of == subject.end() || of + 1 == subject.end()) return {};
+  const WordSpan thing(of + 1, subject.end());
+  const std::string made = JoinWords(WordSpan(subject.begin(), of));
+  const size_t noun = EndsIn(made, Reading::kMadeOf);
+  const bool meant =
+      thing.size() <= 2 &&
+      (thing[0] == "the" || thing[0] == "this" || thing[0] == "it" ||
+       (thing.size() == 1 && thing[0].size() == 1) ||
+       IsPhrase(thing[0], Reading::kOwner));
+  return noun > 0 && meant ? made.substr(made.size() - noun) + " of"
+                           : std::string();
+}
+
 // The phrase at the end of `front` that relates the name behind it to something
 // else.
 std::string RelatedBy(WordSpan front, bool name) {
@@ -105,6 +125,7 @@ std::string RelatedBy(WordSpan front, bool name) {
   if (const size_t relation = EndsIn(words, Reading::kRelatesTo)) {
     return words.substr(words.size() - relation);
   }
+  if (std::string made = MadeOfSubject(front); !made.empty()) return made;
   const bool of = !front.empty() && front.back() == "of" &&
                   OfAnother(front.first(front.size() - 1));
   return of ? front[front.size() - 2] + " of" : std::string();

@@ -29,6 +29,18 @@ std::string_view WithoutEnd(std::string_view text) {
   return TrimBlanks(text);
 }
 
+// Whether a text has a word of several letters that is no command.
+bool HasWordsIn(std::string_view text) {
+  size_t run = 0;
+  bool command = false;
+  for (const char c : text) {
+    if (!Letter(c)) command = c == '\\';
+    run = Letter(c) ? run + 1 : 0;
+    if (run > 1 && !command) return true;
+  }
+  return false;
+}
+
 // Whether a text takes something back, or names another one.
 bool TurnsAway(std::string_view lower) {
   return Mentions(lower, Reading::kDenies) ||
@@ -257,9 +269,16 @@ std::string_view LeftOver(std::string_view gold, std::string_view text) {
 std::string_view WithoutContrasted(std::string_view text) {
   constexpr size_t kLongestOther = 24;
   text = WithoutEnd(text);
-  const size_t at = text.rfind(", not ");
+  size_t at = kNowhere, behind = 0;
+  for (const std::string_view joint : {", not ", " and not ", ", and not "}) {
+    const size_t place = text.rfind(joint);
+    if (place == kNowhere) continue;
+    at = place;
+    behind = place + joint.size();
+  }
   if (text.size() > kLongestRestated || at == kNowhere) return {};
-  std::string_view other = text.substr(at + 6);
+  const bool joined = text.substr(at, behind - at).find("and") != kNowhere;
+  std::string_view other = text.substr(behind);
   // "Sydney as many people assume"
   const std::string lower = PlainLower(other);
   for (const std::string_view thought : Phrases(Reading::kAsThought)) {
@@ -275,8 +294,40 @@ std::string_view WithoutContrasted(std::string_view text) {
   const bool plain = other.size() <= kLongestOther && words.size() < 4 &&
                      (name || Capital(other));
   // "7, not 5" says of what it is told apart, not that it is the answer.
-  return plain && HasLetters(text.substr(0, at)) ? text.substr(0, at)
-                                                 : std::string_view();
+  const std::string_view front = text.substr(0, at);
+  const bool value = front.find_first_of("<>=[,\\") == kNowhere;
+  return plain && (joined ? value : HasLetters(front)) ? front
+                                                       : std::string_view();
+}
+
+std::string LinesAsList(std::string_view text) {
+  constexpr std::string_view kMarks = " \t\r*$`-";
+  std::string out, names;
+  if (text.size() > kLongestRestated || text.find('\n') == kNowhere) return {};
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line.remove_prefix(std::min(line.find_first_not_of(kMarks), line.size()));
+    line = line.substr(0, line.find_last_not_of(" \t\r*$`,.;") + 1);
+    if (line.empty()) continue;
+    // "The solution is:"
+    if (names.empty() && line.ends_with(":") && !HasDigits(line) &&
+        Mentions(PlainLower(line), Reading::kAnnounces)) {
+      continue;
+    }
+    const std::string_view behind = TrimBlanks(line.substr(1));
+    const std::string_view value =
+        TrimBlanks(behind.substr(std::min<size_t>(behind.size(), 1)));
+    if (!Letter(line[0]) || !behind.starts_with("=") || value.empty() ||
+        value.find_first_of("=:?") != kNowhere || HasWordsIn(value) ||
+        names.find(line[0]) != std::string::npos) {
+      return {};
+    }
+    names += line[0];
+    if (!out.empty()) out += ", ";
+    out += line;
+  }
+  return names.size() > 1 ? out : std::string();
 }
 
 std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text) {

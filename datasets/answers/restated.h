@@ -37,7 +37,8 @@ std::string_view BehindCorrection(std::string_view text);
 // "B" of "All options except B are wrong."
 std::string_view LeftOver(std::string_view gold, std::string_view text);
 
-// Without what it is told from: "The answer is E | , not D."
+// Without what it is told from: "The answer is E | , not D.", "45 | , and not
+// 40".
 std::string_view WithoutContrasted(std::string_view text);
 
 // Parts at the end of a longer text that give its result: what follows "=" at
@@ -49,6 +50,10 @@ std::vector<std::string> ResultParts(std::string_view text);
 // "Mount Everest" for "Mt. Everest", "Isaac Newton" for "Sir Isaac Newton. He
 // lived ...", "Canberra" for "Canberra, Australia".
 std::vector<std::string> NameParts(std::string_view text);
+
+// "x = 2, y = 3" of lines that are nothing but the values of several letters,
+// and words that announce them; empty if the text is anything else.
+std::string LinesAsList(std::string_view text);
 
 // Two parts that both give an answer, which is the text's if they agree.
 std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text);

@@ -188,6 +188,11 @@ std::vector<std::string> NameParts(std::string_view text) {
         Holds(behind, Reading::kConjunction) || behind.find(" or ") != kNowhere;
     if (OnlyName(first) && OnlyName(behind) && !more) {
       const bool country = IsPhrase(Lower(behind), Reading::kCountry);
+      // "They are Spain, France": two of them
+      const size_t last = first.rfind(' ');
+      const bool two =
+          country && IsPhrase(Lower(first.substr(last + 1)), Reading::kCountry);
+      if (two) return out;
       out.push_back(country ? std::string(first)
                             : std::string(behind) + " " + std::string(first));
     }

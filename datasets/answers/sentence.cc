@@ -471,6 +471,11 @@ char ChoiceNamed(std::string_view text) {
         EndsIn(TrimBlanks(lead), Reading::kNotThis) > 0) {
       continue;
     }
+    // "choose B as a wrong example"
+    if (verdict.starts_with("as ") &&
+        BeginsIn(verdict.substr(3), Reading::kChoiceAsOther) > 0) {
+      continue;
+    }
     // "leaves B, which fails as well"
     const bool goes_on = verdict.starts_with(", which ") ||
                          verdict.starts_with("; but ") ||
@@ -548,8 +553,10 @@ std::string_view ChoiceLeft(std::string_view text) {
         std::min(tail.find_first_not_of("*_"), tail.size()));
     const bool ends = next.empty() || next.starts_with(" as ") ||
                       std::string_view(").:,!").find(next[0]) != kNowhere;
+    const bool other = next.starts_with(" as ") &&
+                       BeginsIn(next.substr(4), Reading::kChoiceAsOther) > 0;
     const bool turns =
-        !ends || !letters_in(named.substr(1)).empty() ||
+        !ends || other || !letters_in(named.substr(1)).empty() ||
         Mentions(tail, Reading::kDenies) || Mentions(tail, Reading::kMaybe) ||
         Mentions(tail, Reading::kWrong) || Mentions(tail, Reading::kNamesOther);
     return turns ? std::string_view() : named.substr(0, 1);

@@ -204,5 +204,68 @@ TEST(ChoiceAnswer, TheOneThatIsLeft) {
   EXPECT_FALSE(CheckChoice({"a", "b", "d", "c"}, "C", "c").correct);
 }
 
+TEST(StatedOtherwise, PartsAndBases) {
+  ExpectEqual({{"0.25", "a quarter (25%)"},
+               {"1/3", "The answer is a third."},
+               {"45", "45, and not 40"},
+               {"Paris", "Paris, and not Lyon"},
+               {"255", "255 = 0xFF"},
+               {"0xFF", "255 = 0xFF"},
+               {"10", "10 = 0b1010"}});
+  ExpectNotEqual({{"0.25", "a quarter (20%)"},
+                  {"3", "a third"},
+                  {"40", "45, and not 40"},
+                  {"45", "45 and 40"},
+                  {"255", "254 = 0xFF"},
+                  {"1010", "10 = 0b1010"}});
+}
+
+TEST(StatedOtherwise, SeveralValuesAreNotOne) {
+  ExpectEqual({{"x = 2, y = 3", "**x = 2**\n**y = 3**"},
+               {"5", "x = 2\ny = 3\nx + y = 5"},
+               {"3", "x = 1\nx = 3"}});
+  ExpectNotEqual({{"3", "**x = 2**\n**y = 3**"},
+                  {"3", "So the solution is:\nx = 2\ny = 3"},
+                  {"2", "- x = 2\n- y = 3"}});
+}
+
+TEST(StatedOtherwise, PartsOfAResultAndFigures) {
+  ExpectEqual({{"12", "Final: 12"},
+               {"12", "Subtotal: 8\nTotal: 12"},
+               {"12", "My answer is 12."},
+               {"95%", "The confidence level is 95%."},
+               {"12", "The score is 12."}});
+  ExpectNotEqual({{"12", "Semi-final: 12"},
+                  {"12", "**Subtotal:** 12"},
+                  {"12", "Pre-final answer: 12"},
+                  {"12", "My confidence is 12."},
+                  {"12", "My confidence in this is 12"},
+                  {"12", "My own confidence is 12"},
+                  {"12", "Confidence is 12"}});
+}
+
+TEST(StatedOtherwise, WhatIsMadeOfTheThing) {
+  ExpectEqual({{"even", "So the function is even"},
+               {"even", "The square of an even number is even."},
+               {"even", "So the product of the numbers is even."},
+               {"even", "Since its derivative is odd, the function is even."}});
+  ExpectNotEqual({{"even", "So the square of the function is even"},
+                  {"true", "The converse of the statement is true."},
+                  {"even", "The derivative of f is even."}});
+}
+
+TEST(StatedOtherwise, ChoicesForAnotherReason) {
+  const std::vector<std::string> options = {"1", "2", "3", "4"};
+  for (const char* text : {"I choose B as my answer", "I choose B as the best.",
+                           "I choose: B) 2", "I choose B."}) {
+    EXPECT_TRUE(CheckChoice(options, "B", text).correct) << text;
+  }
+  for (const char* text :
+       {"I choose B as a wrong example", "I pick B as my second choice.",
+        "So I choose B as incorrect.", "Tom wrote: I choose: B) 2"}) {
+    EXPECT_FALSE(CheckChoice(options, "B", text).correct) << text;
+  }
+}
+
 }  // namespace
 }  // namespace espalier

@@ -1,0 +1,371 @@
+#include "datasets/answers/names_said.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "datasets/answers/bare_words.h"
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
+
+namespace espalier {
+namespace {
+
+constexpr size_t kLongestStatement = 240;
+constexpr size_t kMostNameWords = 6;
+
+bool Upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+// Also that of a name in another script: "Ångström".
+bool BeginsName(std::string_view word) {
+  return !word.empty() &&
+         (Upper(word[0]) || static_cast<unsigned char>(word[0]) >= 0x80);
+}
+
+std::vector<std::string_view> WordsOf(std::string_view text) {
+  std::vector<std::string_view> out;
+  while (!(text = TrimBlanks(text)).empty()) {
+    const std::string_view word = text.substr(0, text.find_first_of(" \t\n"));
+    out.push_back(word);
+    text.remove_prefix(word.size());
+  }
+  return out;
+}
+
+std::string Joined(const std::vector<std::string_view>& words, size_t from,
+                   size_t to) {
+  std::string out;
+  for (size_t i = from; i < to; ++i) {
+    if (i > from) out += ' ';
+    out += words[i];
+  }
+  return out;
+}
+
+std::string_view WithoutStop(std::string_view text) {
+  text = TrimBlanks(text);
+  while (!text.empty() &&
+         std::string_view(".!*").find(text.back()) != std::string_view::npos) {
+    text.remove_suffix(1);
+  }
+  return TrimBlanks(text);
+}
+
+// Whether nothing in a text turns, denies, doubts or attributes what it says.
+bool Plainly(std::string lower) {
+  // A passive with its agent attributes nothing.
+  constexpr std::string_view kWrittenBy = "written by";
+  if (const size_t at = lower.find(kWrittenBy); at != kNowhere) {
+    lower.replace(at, kWrittenBy.size(), "made by");
+  }
+  for (const Reading turn :
+       {Reading::kDenies, Reading::kDoubts, Reading::kMaybe, Reading::kWrong,
+        Reading::kOtherTry, Reading::kNamesOther, Reading::kAttributes,
+        Reading::kMisleads, Reading::kExcept}) {
+    if (Mentions(lower, turn)) return false;
+  }
+  return BeginsIn(lower, Reading::kImagines) == 0 &&
+         BeginsIn(lower, Reading::kSubordinate) == 0 &&
+         lower.find(" if ") == kNowhere && lower.find(" unless ") == kNowhere &&
+         lower.find_first_of("?\"") == kNowhere;
+}
+
+// The first sentence, if later ones only say more of it; empty if not.
+std::string_view Statement(std::string_view text) {
+  text = TrimBlanks(text);
+  if (text.size() > 2 * kLongestStatement) return {};
+  size_t end = text.size();
+  for (size_t start = LastSentenceStart(text); start > 0;) {
+    end = start;
+    const size_t before = LastSentenceStart(TrimBlanks(text.substr(0, start)));
+    if (before >= start) return {};
+    start = before;
+  }
+  const std::string_view rest = TrimBlanks(text.substr(end));
+  const std::string later = PlainLower(rest);
+  if (!rest.empty() && (BeginsIn(later, Reading::kPronoun) == 0 ||
+                        !Plainly(later) || later.find("answer") != kNowhere)) {
+    return {};
+  }
+  const std::string_view first = TrimBlanks(text.substr(0, end));
+  return first.size() <= kLongestStatement &&
+                 first.find_first_of("\n:;") == std::string_view::npos
+             ? WithoutStop(first)
+             : std::string_view();
+}
+
+// Whether words behind a name only say when, where or who it is.
+bool OnlySaysMore(std::string_view tail) {
+  const std::string lower = PlainLower(tail);
+  for (size_t at = lower.find(" and "); at != kNowhere;
+       at = lower.find(" and ", at + 1)) {
+    if (at + 5 < tail.size() && BeginsName(tail.substr(at + 5))) return false;
+  }
+  return !Mentions(lower, Reading::kCopula) || tail.starts_with(", who ");
+}
+
+// "the astronomer Johannes Kepler in 1609" as it is without what only says
+// more, and as the name alone.
+void AddName(std::string_view rest, std::vector<std::string>& out) {
+  const std::string lower = PlainLower(rest);
+  size_t end = rest.size();
+  for (const std::string_view tail : Phrases(Reading::kBehindName)) {
+    const size_t at = lower.find(tail);
+    if (at != kNowhere && at > 0) end = std::min(end, at);
+  }
+  if (end < rest.size() && !OnlySaysMore(rest.substr(end))) return;
+  rest = TrimBlanks(rest.substr(0, end));
+  const auto words = WordsOf(rest);
+  const bool several = rest.find_first_of(",&/") != std::string_view::npos ||
+                       lower.substr(0, end).find(" and ") != kNowhere;
+  if (words.empty() || words.size() > kMostNameWords + 3 || several ||
+      !BeginsName(words.back())) {
+    return;
+  }
+  size_t name = words.size();
+  while (name > 0 && BeginsName(words[name - 1])) --name;
+  // "Leonardo da Vinci", "the Gulf of Mexico"
+  const bool whole =
+      name == 0 || (name == 1 && IsPhrase(Lower(words[0]), Reading::kArticle));
+  const bool inner = !whole && BeginsName(words[0]);
+  if ((whole || inner) && words.size() <= kMostNameWords) {
+    out.emplace_back(rest);
+    return;
+  }
+  const bool kind = IsPhrase(Lower(words[name - 1]), Reading::kRole);
+  const std::string front = " " + Lower(Joined(words, 0, name)) + " ";
+  const bool of_it = name > 2 && words[name - 1] == "of" &&
+                     IsPhrase(Lower(words[name - 2]), Reading::kNameOf);
+  const bool other = front.find("'s ") != kNowhere ||
+                     (front.find(" of ") != kNowhere && !of_it);
+  if ((kind || of_it) && !other && name <= 4) {
+    out.push_back(Joined(words, name, words.size()));
+  }
+}
+
+// "were formulated by | Johannes Kepler"
+void AddAgent(std::string_view sentence, const std::string& lower,
+              std::vector<std::string>& out) {
+  constexpr std::string_view kBy = " by ";
+  const std::string padded = " " + lower;
+  const size_t by = padded.find(kBy);
+  if (by == kNowhere || padded.find(kBy, by + 1) != kNowhere) return;
+  std::string_view front = std::string_view(padded).substr(0, by);
+  const size_t verb = EndsIn(front, Reading::kMadeBy);
+  if (verb == 0) return;
+  front = TrimBlanks(front.substr(0, front.size() - verb));
+  // "was first"
+  if (!front.empty()) {
+    front = TrimBlanks(
+        front.substr(0, front.size() - EndsIn(front, Reading::kFirstMade)));
+  }
+  if (front.empty() || EndsIn(front, Reading::kIs) > 0 ||
+      front.ends_with(" been")) {
+    AddName(sentence.substr(by + kBy.size() - 1), out);
+  }
+}
+
+// "lie on | the Zambezi", "was born in 1879 in | Ulm"
+void AddPlace(std::string_view sentence, const std::string& lower,
+              std::vector<std::string>& out) {
+  size_t behind = 0;
+  int verbs = 0;
+  for (size_t at = lower.find(' '); at != kNowhere;
+       at = lower.find(' ', at + 1)) {
+    const std::string_view rest = std::string_view(lower).substr(at + 1);
+    const size_t verb = BeginsIn(rest, Reading::kLies);
+    if (verb == 0) continue;
+    const std::string_view next = rest.substr(verb);
+    const size_t in =
+        next.starts_with(" ") ? BeginsIn(next.substr(1), Reading::kLiesIn) : 0;
+    if (in == 0) continue;
+    ++verbs;
+    behind = at + 1 + verb + 1 + in;
+  }
+  if (behind == 0 || verbs > 1 || behind + 1 >= sentence.size() ||
+      Mentions(lower, Reading::kOthers)) {
+    return;
+  }
+  std::string_view rest = sentence.substr(behind + 1);
+  constexpr size_t kYear = 4;
+  const bool year = rest.size() > kYear + 4 &&
+                    std::all_of(rest.begin(), rest.begin() + kYear, Digit) &&
+                    rest.substr(kYear).starts_with(" in ");
+  if (year) rest.remove_prefix(kYear + 4);
+  AddName(rest, out);
+}
+
+// A name without an article and the words for its kind.
+struct Named {
+  std::string name;  // in lower case
+  bool kind = false;
+  bool article = false;
+  bool capital = false;
+};
+
+Named WithoutKind(std::string_view text) {
+  Named out;
+  text = WithoutStop(text);
+  auto words = WordsOf(text);
+  if (!words.empty() && Lower(words[0]) == "the") {
+    out.article = true;
+    words.erase(words.begin());
+  }
+  if (words.size() > 1 && IsPhrase(Lower(words.back()), Reading::kKindBehind)) {
+    out.kind = true;
+    words.pop_back();
+  } else if (words.size() > 1) {
+    std::string_view first = words[0];
+    if (first.ends_with(".")) first.remove_suffix(1);
+    if (IsPhrase(Lower(first), Reading::kKindInFront)) {
+      out.kind = true;
+      words.erase(words.begin());
+    }
+  }
+  constexpr size_t kMostWords = 3;
+  if (words.empty() || words.size() > kMostWords) return {};
+  out.capital = std::all_of(words.begin(), words.end(), BeginsName);
+  out.name = Lower(Joined(words, 0, words.size()));
+  return out;
+}
+
+// Whether capitals are the initials of words, or stand in them in this order:
+// "WHO", "DNA".
+bool AreInitials(std::string_view letters, std::string_view words) {
+  std::string name = Lower(words);
+  const std::string wanted = Lower(letters);
+  if (name.empty() || name[0] != wanted[0]) return false;
+  size_t at = 0;
+  for (const char c : name) {
+    if (at < wanted.size() && wanted[at] == c) ++at;
+  }
+  return at == wanted.size();
+}
+
+// Whether a text is the symbol or the abbreviation of the words at the end of
+// `front`.
+bool ShortFormOf(std::string_view text, std::string_view front) {
+  constexpr size_t kLongestShort = 7;
+  const auto words = WordsOf(front);
+  if (words.empty() || text.empty() || text.size() > kLongestShort ||
+      !Upper(text[0]) || !std::all_of(text.begin(), text.end(), [](char c) {
+        return Letter(c) || Digit(c);
+      })) {
+    return false;
+  }
+  const std::string last = Lower(words.back());
+  const bool formula = HasDigits(text) && text.size() > 2;
+  if (formula) return true;
+  for (const Phrase& row : Rows(Reading::kSymbolOf)) {
+    if (row.pattern == last && row.meaning == text) return true;
+  }
+  const bool symbol = text.size() <= 2 && (text.size() == 1 || !Upper(text[1]));
+  if (symbol) {
+    return text.size() == 2 && last.size() > 3 && AreInitials(text, last);
+  }
+  const std::string lower = Lower(text);
+  if (!std::all_of(text.begin(), text.end(), Upper) ||
+      IsPhrase(lower, Reading::kSpoils) || IsPhrase(lower, Reading::kDenies)) {
+    return false;
+  }
+  for (size_t i = words.size(); i-- > 0;) {
+    const std::string words_behind = Joined(words, i, words.size());
+    if (words_behind.size() > 2 * text.size() &&
+        words.size() - i <= text.size() + 2 &&
+        AreInitials(text, words_behind)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The one bracket of a text: its place and its end; npos if none or several.
+std::pair<size_t, size_t> OnlyBracket(std::string_view text) {
+  const size_t open = text.find(" (");
+  if (open == kNowhere || open == 0 || text.size() > kLongestStatement ||
+      text.find('(', open + 2) != kNowhere) {
+    return {kNowhere, kNowhere};
+  }
+  const size_t close = text.find(')', open);
+  return {close == kNowhere ? kNowhere : open, close};
+}
+
+}  // namespace
+
+bool SaysPlainly(std::string_view text) {
+  return text.size() <= 2 * kLongestStatement && Plainly(PlainLower(text));
+}
+
+std::vector<std::string> NamesSaid(std::string_view text) {
+  std::vector<std::string> out;
+  const std::string_view sentence = Statement(text);
+  if (sentence.empty()) return out;
+  const std::string lower = PlainLower(sentence);
+  if (!Plainly(lower)) return out;
+  // "his father": another one.
+  const auto words = WordsOf(lower);
+  if (words.size() > 1 && IsPhrase(words[0], Reading::kOwner) &&
+      IsPhrase(words[1], Reading::kRole)) {
+    return out;
+  }
+  AddAgent(sentence, lower, out);
+  if (out.empty()) AddPlace(sentence, lower, out);
+  return out;
+}
+
+Alike SameButKind(std::string_view a, std::string_view b) {
+  const Named x = WithoutKind(a), y = WithoutKind(b);
+  if (x.name.empty() || x.name != y.name || x.kind == y.kind ||
+      !(x.kind ? x : y).capital) {
+    return Alike::kOther;
+  }
+  const bool other = IsPhrase(x.name, Reading::kAlsoNames) ||
+                     IsPhrase(x.name, Reading::kCountry);
+  // "the Ohio" for "Ohio River"
+  const bool meant = (x.kind ? y : x).article;
+  return other && !meant ? Alike::kMaybe : Alike::kSame;
+}
+
+std::string WithoutShortForm(std::string_view text) {
+  text = WithoutStop(text);
+  const auto [open, close] = OnlyBracket(text);
+  if (open == kNowhere || !ShortFormOf(text.substr(open + 2, close - open - 2),
+                                       text.substr(0, open))) {
+    return {};
+  }
+  return std::string(text.substr(0, open)) +
+         std::string(text.substr(close + 1));
+}
+
+std::pair<std::string_view, std::string_view> BothForms(std::string_view text) {
+  text = WithoutStop(text);
+  const auto [open, close] = OnlyBracket(text);
+  if (open == kNowhere || close + 1 != text.size()) return {};
+  const std::string_view front = text.substr(0, open),
+                         inside = text.substr(open + 2, close - open - 2);
+  // Of a sentence, the short form need not be the answer.
+  const auto words = WordsOf(front);
+  const bool plain = words.size() <= kMostNameWords &&
+                     !Mentions(PlainLower(front), Reading::kCopula);
+  const bool forms = ShortFormOf(inside, front) || ShortFormOf(front, inside);
+  return plain && forms ? std::pair(front, inside)
+                        : std::pair<std::string_view, std::string_view>();
+}
+
+std::string_view WithoutCountry(std::string_view text) {
+  text = WithoutStop(text);
+  const size_t comma = text.rfind(", ");
+  if (comma == kNowhere || text.size() > kLongestStatement ||
+      !IsPhrase(Lower(text.substr(comma + 2)), Reading::kCountry)) {
+    return {};
+  }
+  const std::string_view front = text.substr(0, comma);
+  const auto words = WordsOf(front);
+  const bool place = !words.empty() && BeginsName(words.back()) &&
+                     !IsPhrase(Lower(words.back()), Reading::kCountry) &&
+                     front.find(',') == std::string_view::npos;
+  return place ? front : std::string_view();
+}
+
+}  // namespace espalier

@@ -1,0 +1,138 @@
+#include "datasets/answers/names_said.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "datasets/answers/grade_answer.h"
+
+namespace espalier {
+namespace {
+
+enum class Told { kEqual, kDifferent, kOpen };
+
+struct NamePair {
+  const char* gold;
+  const char* answer;
+  Told verdict;
+};
+
+void ExpectVerdicts(const std::vector<NamePair>& pairs) {
+  for (const NamePair& pair : pairs) {
+    const GradeVerdict verdict = GradeAnswer(pair.gold, pair.answer);
+    EXPECT_EQ(verdict.equal, pair.verdict == Told::kEqual)
+        << pair.gold << " | " << pair.answer << ": " << verdict.reason;
+    EXPECT_EQ(verdict.undecided, pair.verdict == Told::kOpen)
+        << pair.gold << " | " << pair.answer << ": " << verdict.reason;
+  }
+}
+
+TEST(NamesSaidInAnswers, Parts) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(NamesSaid("The laws were formulated by Johannes Kepler."),
+            Names{"Johannes Kepler"});
+  EXPECT_EQ(NamesSaid("The falls lie on the Zambezi River."),
+            Names{"the Zambezi River"});
+  for (const char* text :
+       {"", "Kepler", "The laws of Kepler", "It was not made by Ann Lee.",
+        "It was made by Ann Lee and Bob Ray.", "It was made by Ann or Bob.",
+        "He was born in Ulm and died in Princeton."}) {
+    EXPECT_EQ(NamesSaid(text), Names()) << text;
+  }
+  EXPECT_EQ(SameButKind("Zambezi", "the Zambezi River"), Alike::kSame);
+  EXPECT_EQ(SameButKind("Ohio", "the Ohio River"), Alike::kMaybe);
+  EXPECT_EQ(SameButKind("Mexico", "Mexico City"), Alike::kOther);
+  EXPECT_EQ(WithoutShortForm("Tungsten (W) is hard."), "Tungsten is hard");
+  EXPECT_EQ(WithoutShortForm("Paris (TX)"), "");
+  using Forms = std::pair<std::string_view, std::string_view>;
+  EXPECT_EQ(BothForms("Gold (Au)"), Forms("Gold", "Au"));
+  EXPECT_EQ(BothForms("Gold (Ag)"), Forms());
+  EXPECT_EQ(WithoutCountry("It's Paris, France."), "It's Paris");
+  EXPECT_EQ(WithoutCountry("It's Paris, Texas."), "");
+}
+
+TEST(NamesSaidInAnswers, WordsForTheirKind) {
+  ExpectVerdicts({
+      {"Zambezi", "The falls lie on the Zambezi River.", Told::kEqual},
+      {"Danube", "Budapest is situated on the Danube River.", Told::kEqual},
+      {"Nile River", "The answer is the Nile.", Told::kEqual},
+      {"Pacific", "The largest ocean is the Pacific Ocean.", Told::kEqual},
+      {"Lake Baikal", "Baikal", Told::kEqual},
+      {"Mount Everest", "Everest", Told::kEqual},
+      {"Ming", "Ming Dynasty", Told::kEqual},
+      {"Thames", "London lies on the River Thames.", Told::kEqual},
+      {"Ohio River", "the Ohio", Told::kEqual},
+      {"Nile", "Nile Delta", Told::kDifferent},
+      {"Pacific", "Indian Ocean", Told::kDifferent},
+      {"Mexico", "Mexico City", Told::kDifferent},
+      {"Kansas", "Kansas City", Told::kDifferent},
+      {"Ohio", "the Ohio River", Told::kOpen},
+      {"Victoria", "Lake Victoria", Told::kOpen},
+      {"red", "the Red Sea", Told::kOpen},
+      {"Nile", "The Blue Nile River", Told::kDifferent},
+      {"Nile", "It is not the Nile River.", Told::kDifferent},
+      {"Nile", "It could be the Nile River.", Told::kDifferent},
+      {"Amazon", "The Nile River is longer than the Amazon River.",
+       Told::kDifferent},
+      {"Titicaca", "It lies north of Lake Titicaca.", Told::kOpen},
+  });
+}
+
+TEST(NamesSaidInAnswers, AgentsAndPlaces) {
+  ExpectVerdicts({
+      {"Johannes Kepler",
+       "They were formulated by the German astronomer Johannes Kepler in 1609.",
+       Told::kEqual},
+      {"Leonardo da Vinci", "It was painted by Leonardo da Vinci.",
+       Told::kEqual},
+      {"Jane Austen", "Written by Jane Austen.", Told::kEqual},
+      {"Leibniz", "It was invented by Leibniz, who was younger than Newton.",
+       Told::kEqual},
+      {"Gustave Eiffel",
+       "The tower was designed by Gustave Eiffel. It opened in 1889.",
+       Told::kEqual},
+      {"Ulm", "Einstein was born in 1879 in Ulm.", Told::kEqual},
+      {"Geneva", "It is headquartered in Geneva, Switzerland.", Told::kEqual},
+      {"Newton", "It was invented by Leibniz, who was younger than Newton.",
+       Told::kDifferent},
+      {"Marie Curie", "Radium was not discovered by Marie Curie.",
+       Told::kDifferent},
+      {"Marie Curie", "It was discovered by the husband of Marie Curie.",
+       Told::kDifferent},
+      {"Jane Austen", "It was inspired by Jane Austen.", Told::kDifferent},
+      {"Jane Austen", "It is said that it was written by Jane Austen.",
+       Told::kDifferent},
+      {"Gustave Eiffel",
+       "The tower was designed by Gustave Eiffel. Actually, it was Ann Lee.",
+       Told::kDifferent},
+      {"Princeton", "He was born in Ulm and died in Princeton.",
+       Told::kDifferent},
+      {"Ulm", "His father was born in Ulm.", Told::kDifferent},
+      {"Geneva", "It is headquartered near Geneva, Switzerland.",
+       Told::kDifferent},
+  });
+}
+
+TEST(NamesSaidInAnswers, ShortFormsAndCountries) {
+  ExpectVerdicts({
+      {"Tungsten", "Tungsten (W)", Told::kEqual},
+      {"Tungsten", "The element is tungsten (W).", Told::kEqual},
+      {"Au", "Gold (Au)", Told::kEqual},
+      {"WHO", "World Health Organization (WHO)", Told::kEqual},
+      {"DNA", "deoxyribonucleic acid (DNA)", Told::kEqual},
+      {"water", "water (H2O)", Told::kEqual},
+      {"Paris", "It's Paris, France.", Told::kEqual},
+      {"Titanium", "Titanium (W)", Told::kDifferent},
+      {"Ag", "Gold (Au)", Told::kDifferent},
+      {"UNESCO", "World Health Organization (WHO)", Told::kDifferent},
+      {"Ann", "Ann (NOT Bob)", Told::kDifferent},
+      {"Paris", "It's Paris, Texas.", Told::kDifferent},
+      {"Paris", "It's not Paris, France.", Told::kDifferent},
+      {"Spain", "They are Spain, France.", Told::kDifferent},
+  });
+}
+
+}  // namespace
+}  // namespace espalier
