@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include "datasets/answers/bare_words.h"
 #include "datasets/answers/characters.h"
@@ -66,22 +67,40 @@ bool Plainly(std::string lower) {
     if (Mentions(lower, turn)) return false;
   }
   return BeginsIn(lower, Reading::kImagines) == 0 &&
-         BeginsIn(lower, Reading::kSubordinate) == 0 &&
          lower.find(" if ") == kNowhere && lower.find(" unless ") == kNowhere &&
          lower.find_first_of("?\"") == kNowhere;
+}
+
+// The end of the first sentence; that of initials is none: "F. Scott".
+size_t FirstSentenceEnd(std::string_view text) {
+  for (size_t at = 1; at + 1 < text.size(); ++at) {
+    if (text[at] == '\n') return at;
+    if (std::string_view(".!?").find(text[at]) == std::string_view::npos ||
+        !Blank(text[at + 1]) || Abbreviated(text, at + 1)) {
+      continue;
+    }
+    const bool initial = text[at] == '.' && Upper(text[at - 1]) &&
+                         (at == 1 || !Letter(text[at - 2]));
+    if (!initial) return at + 1;
+  }
+  return text.size();
+}
+
+// Whether it begins as a clause that is not the statement: "In Rome, it was";
+// not "To Kill a Mockingbird was".
+bool BeginsAside(std::string_view sentence, std::string_view lower) {
+  const size_t word = BeginsIn(lower, Reading::kSubordinate);
+  if (word == 0) return false;
+  const std::string_view next = TrimBlanks(sentence.substr(word));
+  return sentence.find(',') != std::string_view::npos ||
+         !(BeginsName(next) || next.starts_with("the "));
 }
 
 // The first sentence, if later ones only say more of it; empty if not.
 std::string_view Statement(std::string_view text) {
   text = TrimBlanks(text);
   if (text.size() > 2 * kLongestStatement) return {};
-  size_t end = text.size();
-  for (size_t start = LastSentenceStart(text); start > 0;) {
-    end = start;
-    const size_t before = LastSentenceStart(TrimBlanks(text.substr(0, start)));
-    if (before >= start) return {};
-    start = before;
-  }
+  const size_t end = FirstSentenceEnd(text);
   const std::string_view rest = TrimBlanks(text.substr(end));
   const std::string later = PlainLower(rest);
   if (!rest.empty() && (BeginsIn(later, Reading::kPronoun) == 0 ||
@@ -90,7 +109,7 @@ std::string_view Statement(std::string_view text) {
   }
   const std::string_view first = TrimBlanks(text.substr(0, end));
   return first.size() <= kLongestStatement &&
-                 first.find_first_of("\n:;") == std::string_view::npos
+                 first.find_first_of("\n:;\\{") == std::string_view::npos
              ? WithoutStop(first)
              : std::string_view();
 }
@@ -103,6 +122,15 @@ bool OnlySaysMore(std::string_view tail) {
     if (at + 5 < tail.size() && BeginsName(tail.substr(at + 5))) return false;
   }
   return !Mentions(lower, Reading::kCopula) || tail.starts_with(", who ");
+}
+
+// "da" of "Leonardo da Vinci"
+bool IsParticle(std::string_view word) {
+  constexpr std::string_view kParticles[] = {
+      "of", "the", "de",  "da",  "di",  "du",  "del", "della", "la",  "le",
+      "el", "al",  "van", "von", "der", "den", "dos", "bin",   "ibn", "y"};
+  return std::find(std::begin(kParticles), std::end(kParticles), word) !=
+         std::end(kParticles);
 }
 
 // "the astronomer Johannes Kepler in 1609" as it is without what only says
@@ -128,7 +156,13 @@ void AddName(std::string_view rest, std::vector<std::string>& out) {
   // "Leonardo da Vinci", "the Gulf of Mexico"
   const bool whole =
       name == 0 || (name == 1 && IsPhrase(Lower(words[0]), Reading::kArticle));
-  const bool inner = !whole && BeginsName(words[0]);
+  const size_t first = IsPhrase(Lower(words[0]), Reading::kArticle) ? 1 : 0;
+  const bool inner =
+      !whole && first < words.size() && BeginsName(words[first]) &&
+      std::all_of(words.begin() + static_cast<std::ptrdiff_t>(first),
+                  words.end(), [](std::string_view word) {
+                    return BeginsName(word) || IsParticle(word);
+                  });
   if ((whole || inner) && words.size() <= kMostNameWords) {
     out.emplace_back(rest);
     return;
@@ -194,6 +228,35 @@ void AddPlace(std::string_view sentence, const std::string& lower,
                     rest.substr(kYear).starts_with(" in ");
   if (year) rest.remove_prefix(kYear + 4);
   AddName(rest, out);
+}
+
+// "Paris | is the correct answer"
+void AddSubject(std::string_view sentence, const std::string& lower,
+                std::vector<std::string>& out) {
+  const size_t verb = EndsIn(lower, Reading::kIsTheAnswer);
+  if (verb > 0 && verb < sentence.size()) {
+    AddName(sentence.substr(0, sentence.size() - verb), out);
+  }
+}
+
+// "The longest river is | the Nile, at about 6,650 km"
+void AddPredicate(std::string_view sentence, const std::string& lower,
+                  std::vector<std::string>& out) {
+  size_t behind = 0;
+  for (const std::string_view verb : {" is ", " was "}) {
+    const size_t at = lower.find(verb);
+    if (at == kNowhere) continue;
+    if (behind > 0) return;
+    behind = at + verb.size();
+    if (lower.find(verb, behind) != kNowhere) return;
+  }
+  if (behind == 0 || behind >= sentence.size()) return;
+  const std::string_view front = std::string_view(lower).substr(0, behind);
+  if (front.find(',') != kNowhere || Mentions(front, Reading::kOthers) ||
+      Mentions(front, Reading::kRelatesTo)) {
+    return;
+  }
+  AddName(sentence.substr(behind), out);
 }
 
 // A name without an article and the words for its kind.
@@ -302,7 +365,7 @@ std::vector<std::string> NamesSaid(std::string_view text) {
   const std::string_view sentence = Statement(text);
   if (sentence.empty()) return out;
   const std::string lower = PlainLower(sentence);
-  if (!Plainly(lower)) return out;
+  if (!Plainly(lower) || BeginsAside(sentence, lower)) return out;
   // "his father": another one.
   const auto words = WordsOf(lower);
   if (words.size() > 1 && IsPhrase(words[0], Reading::kOwner) &&
@@ -311,6 +374,8 @@ std::vector<std::string> NamesSaid(std::string_view text) {
   }
   AddAgent(sentence, lower, out);
   if (out.empty()) AddPlace(sentence, lower, out);
+  if (out.empty()) AddSubject(sentence, lower, out);
+  if (out.empty()) AddPredicate(sentence, lower, out);
   return out;
 }
 

@@ -287,6 +287,7 @@ enum class Reading {
   kLies,         // in front of those below: the place of something follows
   kLiesIn,       // in front of a place
   kBehindName,   // behind a name: says when, where or who
+  kIsTheAnswer,  // behind a name: it is the answer
   kKindBehind,   // behind a name: what it names
   kKindInFront,  // the same in front of it
   kAlsoNames,    // a name of several kinds of things, or a word that is none

@@ -137,6 +137,18 @@ std::string_view WithoutLead(std::string_view said) {
   return said;
 }
 
+// "The Blue Nile": whether all words but the first begin with capitals.
+bool OnlyCapitals(std::string_view sentence) {
+  size_t words = 0;
+  for (size_t at = sentence.find(' '); at != kNowhere;
+       at = sentence.find(' ', at + 1)) {
+    if (at + 1 == sentence.size()) break;
+    if (sentence[at + 1] < 'A' || sentence[at + 1] > 'Z') return false;
+    ++words;
+  }
+  return words > 1;
+}
+
 // The one that a sentence names as having the most of something, or as having
 // done it: "Evelyn has the greatest speed", "it is Maria who".
 std::string SubjectNamed(std::string_view sentence) {
@@ -434,8 +446,9 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       StartsWith(lower, Reading::kSubject) > 0 &&
       !Mentions(lower, Reading::kDenies)) {
     std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));
-    // "It is negative seven."
-    if (word.size() > 2 && std::all_of(word.begin(), word.end(), Letter) &&
+    // "The Swiss Alps" is a name, "It is negative seven." a number.
+    if (!OnlyCapitals(sentence) && word.size() > 2 &&
+        std::all_of(word.begin(), word.end(), Letter) &&
         NumberInWords(Lower(word)).empty()) {
       out.push_back(std::move(word));
     }

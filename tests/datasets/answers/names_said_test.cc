@@ -95,6 +95,17 @@ TEST(NamesSaidInAnswers, AgentsAndPlaces) {
        Told::kEqual},
       {"Ulm", "Einstein was born in 1879 in Ulm.", Told::kEqual},
       {"Geneva", "It is headquartered in Geneva, Switzerland.", Told::kEqual},
+      {"F. Scott Fitzgerald", "It was written by F. Scott Fitzgerald.",
+       Told::kEqual},
+      {"Harper Lee", "To Kill a Mockingbird was written by Harper Lee.",
+       Told::kEqual},
+      {"Bay of Bengal", "The Ganges empties into the Bay of Bengal.",
+       Told::kEqual},
+      {"Mississippi River", "St. Louis is located on the Mississippi River.",
+       Told::kEqual},
+      {"Bob Ray", "The song was written by Ann Lee. It was sung by Bob Ray.",
+       Told::kDifferent},
+      {"Rome", "Rome lies in Italy.", Told::kDifferent},
       {"Newton", "It was invented by Leibniz, who was younger than Newton.",
        Told::kDifferent},
       {"Marie Curie", "Radium was not discovered by Marie Curie.",
@@ -112,6 +123,25 @@ TEST(NamesSaidInAnswers, AgentsAndPlaces) {
       {"Ulm", "His father was born in Ulm.", Told::kDifferent},
       {"Geneva", "It is headquartered near Geneva, Switzerland.",
        Told::kDifferent},
+  });
+}
+
+TEST(NamesSaidInAnswers, SubjectsAndPredicates) {
+  ExpectVerdicts({
+      {"Paris", "Paris is the answer.", Told::kEqual},
+      {"Isaac Newton", "Isaac Newton is the correct answer.", Told::kEqual},
+      {"Nile", "The longest river is the Nile, at about 6,650 km.",
+       Told::kEqual},
+      {"Everest", "The highest mountain is Mount Everest, at 8,849 m.",
+       Told::kEqual},
+      {"Paris", "Paris is not the answer.", Told::kDifferent},
+      {"France", "The capital of France is the answer.", Told::kDifferent},
+      {"Amazon", "The longest river is the Nile, with the Amazon second.",
+       Told::kDifferent},
+      {"Rome", "The capital is Milan, where Rome is the second city.",
+       Told::kDifferent},
+      {"Alps", "The Swiss Alps", Told::kDifferent},
+      {"Nile", "The Blue Nile", Told::kDifferent},
   });
 }
 
