@@ -349,11 +349,11 @@ function(espalier_program name)
   install(TARGETS ${name})
 endfunction()
 
-# espalier_tests(FOLDER LAYERS l... [WITH helper.cc...] [TORCH]):
+# espalier_tests(FOLDER LAYERS l... [WITH helper.cc...] [LINK lib...] [TORCH]):
 # tests/FOLDER/**/*_test.cc become one program, espalier_FOLDER_test, with one
 # ctest case per TEST.
 function(espalier_tests folder)
-  cmake_parse_arguments(P "TORCH" "" "LAYERS;WITH" ${ARGN})
+  cmake_parse_arguments(P "TORCH" "" "LAYERS;WITH;LINK" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cc)
   foreach(helper ${P_WITH})
@@ -370,7 +370,7 @@ function(espalier_tests folder)
     set(torch TORCH)
   endif()
   espalier_link(${target} LAYERS ${P_LAYERS} ${torch})
-  target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest)
+  target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest ${P_LINK})
   if(NOT P_TORCH)
     target_precompile_headers(${target} PRIVATE ${ESPALIER_COMMON_HEADERS}
       <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)

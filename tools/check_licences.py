@@ -29,7 +29,8 @@ KNOWN = {
     "libnuma1": ("LGPL-2.1", "LGPL: linked dynamically"),
     "libmpfr6": ("LGPL-3+", "LGPL: linked dynamically"),
     "libquadmath0": ("LGPL-2.1+", "LGPL: linked dynamically"),
-    # Below libpq, by its Kerberos and LDAP.
+    # Below libcurl, and libpq by its Kerberos and LDAP.
+    "librtmp1": ("LGPL-2.1+", "LGPL: linked dynamically; rtmpdump is GPL"),
     "libcom-err2": ("MIT", "of e2fsprogs, whose programs are under the GPL"),
     "libkeyutils1": ("LGPL-2+", "its programs are under the GPL"),
     "libidn2-0": ("LGPL-3+ or GPL-2+", "LGPL: linked dynamically"),

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "base/open_files.h"
 #include "base/random.h"
 #include "models/remote/server_key.h"
 
@@ -44,6 +45,7 @@ std::string WithoutKey(std::string body, const std::string& key) {
 CallPool::CallPool(std::vector<Endpoint> servers, HttpOptions http,
                    CallPoolOptions options, const Clock& clock)
     : http_(std::move(http)), options_(options), clock_(clock) {
+  AllowManyOpenFiles();
   MutexLock lock(mutex_);
   for (Endpoint& endpoint : servers) {
     Server& server = servers_.emplace_back();

@@ -48,15 +48,14 @@ class HttpConnection {
   absl::StatusOr<HttpReply> Get(const std::string& path);
   absl::StatusOr<HttpReply> Post(const std::string& path,
                                  const std::string& json);
-  // Ends the request under way; later ones fail at once. While a connection is
-  // being made it waits for that.
+  // Ends the request under way; later ones fail at once.
   void Stop();
 
   const Endpoint& endpoint() const { return endpoint_; }
 
  private:
   class Client;
-  absl::StatusOr<HttpReply> Send(const char* method, const std::string& path,
+  absl::StatusOr<HttpReply> Send(const std::string& path,
                                  const std::string& body);
 
   const Endpoint endpoint_;

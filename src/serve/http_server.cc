@@ -1,7 +1,6 @@
 #include "src/serve/http_server.h"
 
 #include <poll.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -23,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
 #include "base/json_text.h"
+#include "base/open_files.h"
 #include "base/text.h"
 #include "nlohmann/json.hpp"
 
@@ -608,19 +608,11 @@ void Connection::Close() {
   server_.Forget(this);
 }
 
-// As many connections as the system allows.
-void AllowManyFiles() {
-  rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Create(
     const HttpServerOptions& options, Handler handler, HttpHeadCheck check) {
-  AllowManyFiles();
+  AllowManyOpenFiles();
   auto server =
       std::make_unique<Server>(options, std::move(handler), std::move(check));
   const absl::Status status = server->Listen();

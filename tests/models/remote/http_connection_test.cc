@@ -1,9 +1,14 @@
 #include "models/remote/http_connection.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -37,6 +42,118 @@ TEST(HttpConnection, RepliesInTwoWritesAreNotWaitedFor) {
     }
     std::sort(seconds.begin(), seconds.end());
     EXPECT_LT(seconds[seconds.size() / 2], 0.030);
+  }
+  server.stop();
+  thread.join();
+}
+
+// Sends `first` to the one client that comes, then `more` until it leaves.
+class EndlessServer {
+ public:
+  EndlessServer(std::string first, std::string more)
+      : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+    listen(listener_, 1);
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this, first, more] {
+      client_ = accept(listener_, nullptr, nullptr);
+      char request[4096];
+      recv(client_, request, sizeof(request), 0);
+      ssize_t sent = send(client_, first.data(), first.size(), MSG_NOSIGNAL);
+      while (sent > 0) {
+        sent = send(client_, more.data(), more.size(), MSG_NOSIGNAL);
+        bytes_ += std::max<ssize_t>(sent, 0);
+      }
+    });
+  }
+  ~EndlessServer() {
+    shutdown(client_, SHUT_RDWR);
+    thread_.join();
+    close(client_);
+    close(listener_);
+  }
+  EndlessServer(const EndlessServer&) = delete;
+  EndlessServer& operator=(const EndlessServer&) = delete;
+
+  int port() const { return port_; }
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  int listener_;
+  int port_ = 0;
+  std::atomic<int> client_ = -1;
+  std::atomic<int64_t> bytes_ = 0;
+  std::thread thread_;
+};
+
+TEST(HttpConnection, RepliesWithoutEndAreEnded) {
+  std::string lines, sizes;
+  for (int i = 0; i < 8000; ++i) lines.append("a: b\r\n");
+  const struct {
+    const char* name;
+    std::string first, more;
+    const char* error;
+  } kinds[] = {
+      {"headers", "HTTP/1.1 200 OK\r\n", lines,
+       "the reply's head is longer than 256 KiB"},
+      {"one header", "HTTP/1.1 200 OK\r\na: ", std::string(50000, 'a'),
+       "a line of the reply's head is too long"},
+      {"status", "HTTP/1.1 200 ", std::string(50000, 'a'),
+       "a line of the reply's head is too long"},
+      {"chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+       std::string(50000, '0'), "the connection ended before the reply did"},
+      {"trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+       std::string(50000, 'a'), "the connection ended before the reply did"},
+      {"empty lines", "HTTP/1.1 100 Continue\r\n\r\n",
+       "HTTP/1.1 100 Continue\r\n\r\n",
+       "the reply's head is longer than 256 KiB"},
+  };
+  for (const auto& kind : kinds) {
+    SCOPED_TRACE(kind.name);
+    EndlessServer server(kind.first, kind.more);
+    HttpConnection connection({.host = "127.0.0.1", .port = server.port()}, {});
+    const auto reply = connection.Post("/ask", "{}");
+    EXPECT_THAT(std::string(reply.status().message()),
+                testing::HasSubstr(kind.error));
+    EXPECT_LT(server.bytes(), int64_t{16} << 20);
+  }
+}
+
+// Small chunks and long bodies are no such reply.
+TEST(HttpConnection, LongRepliesAreRead) {
+  httplib::Server server;
+  const std::string part(100, 'x');
+  server.Get("/chunks", [&](const httplib::Request&, httplib::Response& reply) {
+    reply.set_chunked_content_provider("text/plain",
+                                       [&](size_t, httplib::DataSink& sink) {
+                                         for (int i = 0; i < 200'000; ++i)
+                                           sink.write(part.data(), 10);
+                                         sink.done();
+                                         return true;
+                                       });
+  });
+  server.Get("/long", [&](const httplib::Request&, httplib::Response& reply) {
+    reply.set_content(std::string(60 << 20, 'x'), "text/plain");
+  });
+  const int port = server.bind_to_any_port("127.0.0.1");
+  ASSERT_GT(port, 0);
+  std::thread thread([&] { server.listen_after_bind(); });
+  while (!server.is_running()) std::this_thread::yield();
+  {
+    HttpConnection connection({.host = "127.0.0.1", .port = port}, {});
+    for (int i = 0; i < 2; ++i) {
+      const auto chunks = connection.Get("/chunks");
+      ASSERT_TRUE(chunks.ok()) << chunks.status();
+      EXPECT_EQ(chunks->body.size(), 2'000'000u);
+      const auto longer = connection.Get("/long");
+      ASSERT_TRUE(longer.ok()) << longer.status();
+      EXPECT_EQ(longer->body.size(), size_t{60} << 20);
+    }
   }
   server.stop();
   thread.join();
