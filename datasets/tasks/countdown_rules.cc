@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -96,6 +97,16 @@ bool EndsInAGoal(std::string_view text) {
   }
 }
 
+// True if the number between these texts names the puzzle: "the game of 24",
+// "a 24 game".
+bool BetweenNamesOfAGame(std::string_view above, std::string_view below) {
+  if (absl::StartsWithIgnoreCase(AbslView(below), " game") ||
+      absl::StartsWithIgnoreCase(AbslView(below), " puzzle")) {
+    return true;
+  }
+  return TakeLastWord(above) == "of" && TakeLastWord(above) == "game";
+}
+
 // `numbers` without one `a` and one `b`; nothing if they are not in it.
 std::optional<std::vector<int64_t>> Without(std::vector<int64_t> numbers,
                                             int64_t a, int64_t b) {
@@ -116,13 +127,15 @@ void InsertSorted(std::vector<int64_t>& numbers, int64_t number) {
 
 bool IsGoalWord(std::string_view word) {
   static constexpr std::string_view kGoals[] = {
-      "make",     "makes",   "making", "reach",   "reaches", "reaching",
-      "get",      "getting", "obtain", "form",    "forms",   "hit",
-      "build",    "produce", "create", "target",  "equals",  "equal",
-      "produces", "yield",   "yields", "give",    "gives",   "arrive",
-      "goal",     "aim",     "come",   "end",     ">",       "result",
-      "turn",     "turned",  "need",   "obtains", "creates", "builds",
-      "want"};
+      "make",      "makes",     "making",  "reach",     "reaches",  "reaching",
+      "get",       "getting",   "obtain",  "form",      "forms",    "hit",
+      "build",     "produce",   "create",  "target",    "equals",   "equal",
+      "produces",  "yield",     "yields",  "give",      "gives",    "arrive",
+      "goal",      "aim",       "come",    "end",       ">",        "result",
+      "turn",      "turned",    "need",    "obtains",   "creates",  "builds",
+      "want",      "write",     "express", "represent", "compute",  "calculate",
+      "achieve",   "construct", "find",    "forming",   "creating", "producing",
+      "obtaining", "building",  "hits",    "hitting"};
   return std::find(std::begin(kGoals), std::end(kGoals), word) !=
          std::end(kGoals);
 }
@@ -139,6 +152,7 @@ bool IsWordBehindGoal(std::string_view word) {
 absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question) {
   std::vector<int64_t> found;
   std::optional<size_t> target;  // index in `found` of the first named goal
+  std::optional<int64_t> game;   // "the game of 24", "the 24 game"
   std::string_view text = question;
   char before = ' ';
   while (!text.empty()) {
@@ -156,9 +170,17 @@ absl::StatusOr<CountdownPuzzle> ParseCountdown(std::string_view question) {
     }
     const std::string_view above =
         question.substr(0, static_cast<size_t>(start - question.data()));
+    before = ' ';
+    if (BetweenNamesOfAGame(above, text)) {
+      game = *number;
+      continue;
+    }
     if (!target && EndsInAGoal(above)) target = found.size();
     found.push_back(*number);
-    before = ' ';
+  }
+  if (game && !target) {
+    target = found.size();
+    found.push_back(*game);
   }
   if (found.size() < 3 || found.size() > kMaxNumbers + 1) {
     return BadQuestion(question, absl::StrCat(found.size(), " in all"));

@@ -19,40 +19,47 @@ constexpr size_t kMaxPuzzleBytes = 1000;
 // Words that puzzles are phrased in. Any other word may change the question:
 // "or", "largest", "without", "ways".
 constexpr std::string_view kPuzzleWords[] = {
-    "use",       "using",      "numbers",     "number",     "the",
-    "and",       "to",         "make",        "makes",      "making",
-    "reach",     "reaches",    "reaching",    "get",        "getting",
-    "obtain",    "form",       "forms",       "from",       "with",
-    "target",    "once",       "exactly",     "precisely",  "combine",
-    "all",       "of",         "these",       "those",      "take",
-    "taking",    "by",         "given",       "a",          "an",
-    "find",      "on",         "produce",     "way",        "that",
-    "which",     "equals",     "equal",       "arrive",     "at",
-    "hit",       "can",        "could",       "would",      "will",
-    "you",       "each",       "every",       "only",       "just",
-    "build",     "into",       "them",        "create",     "is",
-    "are",       "as",         "out",         "in",         "total",
-    "result",    "end",        "up",          "for",        "so",
-    "value",     "come",       "yield",       "yields",     "give",
-    "gives",     "your",       "my",          "our",        "how",
-    "be",        "being",      "combined",    "combining",  "used",
-    "it",        "please",     "hello",       "hi",         "hey",
-    "me",        "i",          "we",          "us",         "want",
-    "need",      "like",       "tell",        "show",       "help",
-    "this",      "puzzle",     "countdown",   "game",       "solve",
-    "try",       "following",  "here",        "'s",         "let",
-    "goal",      "aim",        "must",        "should",     "have",
-    "has",       "together",   "put",         "do",         "does",
-    "what",      "possible",   "combination", "arithmetic", "operations",
-    "operation", "expression", "write",       "having",     "available",
-    "whole",     "work",       "produces",    "reached",    "made",
-    "obtained",  "formed",     "thanks",      "thank",      "kindly",
-    "when",      "there",      "basic",       "usual",      "standard",
-    "play",      "playing",    "turn",        "turned",     "start",
-    "starting",  "started",    "task",        "one",        "any",
-    "until",     "obtains",    "creates",     "builds",     "simple",
-    "equation",  "rules",      "according",   "formula",    "calculation",
-    "may",       "order"};
+    "use",          "using",      "numbers",     "number",     "the",
+    "and",          "to",         "make",        "makes",      "making",
+    "reach",        "reaches",    "reaching",    "get",        "getting",
+    "obtain",       "form",       "forms",       "from",       "with",
+    "target",       "once",       "exactly",     "precisely",  "combine",
+    "all",          "of",         "these",       "those",      "take",
+    "taking",       "by",         "given",       "a",          "an",
+    "find",         "on",         "produce",     "way",        "that",
+    "which",        "equals",     "equal",       "arrive",     "at",
+    "hit",          "can",        "could",       "would",      "will",
+    "you",          "each",       "every",       "only",       "just",
+    "build",        "into",       "them",        "create",     "is",
+    "are",          "as",         "out",         "in",         "total",
+    "result",       "end",        "up",          "for",        "so",
+    "value",        "come",       "yield",       "yields",     "give",
+    "gives",        "your",       "my",          "our",        "how",
+    "be",           "being",      "combined",    "combining",  "used",
+    "it",           "please",     "hello",       "hi",         "hey",
+    "me",           "i",          "we",          "us",         "want",
+    "need",         "like",       "tell",        "show",       "help",
+    "this",         "puzzle",     "countdown",   "game",       "solve",
+    "try",          "following",  "here",        "'s",         "let",
+    "goal",         "aim",        "must",        "should",     "have",
+    "has",          "together",   "put",         "do",         "does",
+    "what",         "possible",   "combination", "arithmetic", "operations",
+    "operation",    "expression", "write",       "having",     "available",
+    "whole",        "work",       "produces",    "reached",    "made",
+    "obtained",     "formed",     "thanks",      "thank",      "kindly",
+    "when",         "there",      "basic",       "usual",      "standard",
+    "play",         "playing",    "turn",        "turned",     "start",
+    "starting",     "started",    "task",        "one",        "any",
+    "until",        "obtains",    "creates",     "builds",     "simple",
+    "equation",     "rules",      "according",   "formula",    "calculation",
+    "may",          "order",      "express",     "represent",  "compute",
+    "calculate",    "achieve",    "construct",   "forming",    "creating",
+    "producing",    "obtaining",  "building",    "hits",       "hitting",
+    "go",           "challenge",  "question",    "problem",    "answer",
+    "calculations", "solution",   "steps",       "math",       "maths",
+    "mathematical", "quick",      "little",      "short",      "next",
+    "now",          "then",       "also",        "via",        "through",
+    "allowed",      "allowing"};
 
 // The words that name each operation. A puzzle that names only some of the
 // operations is a different one.
@@ -86,6 +93,15 @@ bool IsGoal(const PlainWords& words, size_t at) {
   return false;
 }
 
+// "the game of 24", "the 24 game"
+bool NamesAGame(const PlainWords& words, size_t at) {
+  const auto is = [&](size_t i, std::string_view word) {
+    return i < words.texts.size() && words.texts[i] == word;
+  };
+  return is(at + 1, "game") || is(at + 1, "puzzle") ||
+         (at >= 2 && is(at - 1, "of") && is(at - 2, "game"));
+}
+
 absl::Status Foreign(std::string_view what) {
   return absl::NotFoundError(absl::StrCat(
       "a countdown puzzle names its numbers and one target, as \"Use 3, 7 and "
@@ -95,6 +111,9 @@ absl::Status Foreign(std::string_view what) {
 
 absl::Status CheckPuzzleWords(const PlainWords& words) {
   bool named[4] = {};
+  const auto given = std::count_if(
+      words.texts.begin(), words.texts.end(),
+      [](const std::string& word) { return word[0] >= '0' && word[0] <= '9'; });
   for (size_t i = 0; i < words.texts.size(); ++i) {
     const std::string& word = words.texts[i];
     const bool four_operations =
@@ -102,6 +121,12 @@ absl::Status CheckPuzzleWords(const PlainWords& words) {
         (words.texts[i + 1] == "operations" ||
          (i + 2 < words.texts.size() && words.texts[i + 2] == "operations"));
     if (four_operations) continue;
+    // "all four numbers", besides which there is the target.
+    if (words.numbers[i] && *words.numbers[i] + 1 == given &&
+        i + 1 < words.texts.size() &&
+        (words.texts[i + 1] == "numbers" || words.texts[i + 1] == "of")) {
+      continue;
+    }
     // "each at most once" is the rule of every puzzle.
     if (word == "most" && i > 0 && words.texts[i - 1] == "at" &&
         i + 1 < words.texts.size() && words.texts[i + 1] == "once") {
@@ -112,6 +137,9 @@ absl::Status CheckPuzzleWords(const PlainWords& words) {
         OperationOf(words.texts[i + 1])) {
       continue;
     }
+    const bool arrow = (word == "-" || word == "=") &&
+                       i + 1 < words.texts.size() && words.texts[i + 1] == ">";
+    if (arrow) continue;
     if (const auto operation = OperationOf(word)) {
       named[*operation] = true;
     } else if (word != ">" && word != "&" && !IsOneOf(word, kPuzzleWords) &&
@@ -133,6 +161,7 @@ absl::Status CheckCountdown(std::string_view question) {
   if (!known.ok()) return known;
   // One target, and the other numbers in sequence.
   std::optional<int64_t> target;
+  std::optional<int64_t> game;
   std::optional<size_t> last;
   bool ended = false;
   for (size_t i = 0; i < words.texts.size(); ++i) {
@@ -140,6 +169,10 @@ absl::Status CheckCountdown(std::string_view question) {
     if (!digits) {
       const bool joins = words.texts[i] == "and" || words.texts[i] == "&";
       ended = ended || (last && !joins);
+      continue;
+    }
+    if (NamesAGame(words, i)) {
+      game = words.numbers[i];
       continue;
     }
     if (IsGoal(words, i)) {
@@ -154,6 +187,10 @@ absl::Status CheckCountdown(std::string_view question) {
     if (follows_target) return Foreign("this has further numbers");
     last = i;
   }
+  if (game && target.value_or(*game) != *game) {
+    return Foreign("this has two targets");
+  }
+  if (!target) target = game;
   if (!target) return Foreign("this has no target");
   const auto puzzle = ParseCountdown(question);
   if (!puzzle.ok()) return absl::NotFoundError(puzzle.status().message());

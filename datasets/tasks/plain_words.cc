@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -84,7 +85,10 @@ class Cutter {
     }
     std::string_view word = text_.substr(begin, at_ - begin);
     for (const std::string_view end : {"'s", "'d", "'ve", "'ll", "'"}) {
-      if (!word.ends_with(end) || word.size() == end.size()) continue;
+      if (!absl::EndsWithIgnoreCase(AbslView(word), AbslView(end)) ||
+          word.size() == end.size()) {
+        continue;
+      }
       Add(word.substr(0, word.size() - end.size()));
       Add(end);
       return;

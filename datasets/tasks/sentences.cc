@@ -4,13 +4,15 @@
 #include <array>
 
 #include "absl/strings/ascii.h"
+#include "base/text.h"
 
 namespace espalier {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWideStops = {"。", "！", "？"};
-constexpr std::array<std::string_view, 6> kShortForms = {"Mr.", "Mrs.", "Ms.",
-                                                         "Dr.", "St.",  "No."};
+constexpr std::array<std::string_view, 2> kShortForms = {"St.", "No."};
+constexpr std::array<std::string_view, 4> kTitles = {"mr.", "mrs.", "ms.",
+                                                     "dr."};  // in any case
 
 std::string CollapseSpace(std::string_view text) {
   std::string out;
@@ -31,7 +33,9 @@ bool EndsWithShortForm(std::string_view text) {
   const std::string_view word = text.substr(text.rfind(' ') + 1);
   if (word.size() == 2 && absl::ascii_isupper(word[0])) return true;
   return std::find(kShortForms.begin(), kShortForms.end(), word) !=
-         kShortForms.end();
+             kShortForms.end() ||
+         std::find(kTitles.begin(), kTitles.end(),
+                   absl::AsciiStrToLower(AbslView(word))) != kTitles.end();
 }
 
 // The end of the sentence that begins at `begin` of `text`, whose white space

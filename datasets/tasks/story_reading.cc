@@ -18,6 +18,7 @@
 #include "datasets/tasks/sentences.h"
 #include "datasets/tasks/story_forms.h"
 #include "datasets/tasks/story_phrases.h"
+#include "datasets/tasks/story_pronouns.h"
 #include "datasets/tasks/story_sentences.h"
 
 namespace espalier {
@@ -103,11 +104,15 @@ struct Forms {
     StoryForm form;
     WordPattern pattern;
   };
-  std::vector<One> all;
+  std::vector<One> all, openings_first;
   Forms() {
     for (const StoryFormPattern& one : kStoryForms) {
       all.push_back({one.form, WordPattern(one.pattern, kStoryWords)});
     }
+    openings_first = all;
+    std::stable_partition(
+        openings_first.begin(), openings_first.end(),
+        [](const One& one) { return one.form == StoryForm::kOpening; });
   }
 };
 
@@ -126,11 +131,11 @@ class SlotReading {
   SlotReading(const PlainWords& words, const Quantity& quantity)
       : words_(words), quantity_(quantity) {}
 
-  // `elided`: the clause may omit its subject.
-  WordPlaces Read(char slot, size_t at, bool elided) const {
+  // The clause begins at word `begin`; behind another it may omit its subject.
+  WordPlaces Read(char slot, size_t at, size_t begin) const {
     switch (slot) {
       case 'S':
-        return Hero(at) | (elided ? WordPlaces{1} << at : 0);
+        return Hero(at) | (MayElide(begin, at) ? WordPlaces{1} << at : 0);
       case 'F':
         return Other(at);
       case 'G':
@@ -169,6 +174,19 @@ class SlotReading {
     if (words.empty() || at + words.size() > size()) return false;
     return std::equal(words.begin(), words.end(),
                       words_.texts.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+
+  // Not behind another subject: "and Tom sells 3" is not about the hero.
+  bool MayElide(size_t begin, size_t at) const {
+    if (begin == 0) return false;
+    for (size_t i = begin; i < at; ++i) {
+      const std::string& word = words_.texts[i];
+      if (!words_.names[i].empty() || word == "her" || word == "his" ||
+          word == "their" || IsSubjectPronoun(word)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   WordPlaces Hero(size_t at) const {
@@ -234,19 +252,21 @@ class SlotReading {
 
 class SentenceReading {
  public:
-  SentenceReading(const Sentence& sentence, const Quantity& quantity)
-      : sentence_(sentence), slots_(sentence.words, quantity) {}
+  // `opening`: "Ann has collected 60 shells" is what she has, not an event.
+  SentenceReading(const Sentence& sentence, const Quantity& quantity,
+                  bool opening)
+      : sentence_(sentence),
+        slots_(sentence.words, quantity),
+        forms_(opening ? AllForms().openings_first : AllForms().all) {}
 
   // The clauses of the whole sentence, from word `begin` on; nothing if some
   // words match no form.
   std::optional<std::vector<Clause>> Clauses(size_t begin = 0) {
     const size_t size = sentence_.words.texts.size();
-    for (const Forms::One& one : AllForms().all) {
-      WordPlaces ends =
-          one.pattern.Ends(sentence_.words.texts, WordPlaces{1} << begin,
-                           [&](char slot, size_t at) {
-                             return slots_.Read(slot, at, /*elided=*/begin > 0);
-                           });
+    for (const Forms::One& one : forms_) {
+      WordPlaces ends = one.pattern.Ends(
+          sentence_.words.texts, WordPlaces{1} << begin,
+          [&](char slot, size_t at) { return slots_.Read(slot, at, begin); });
       for (; ends != 0; ends &= ends - 1) {
         const auto end = static_cast<size_t>(std::countr_zero(ends));
         if (end == begin) continue;
@@ -283,6 +303,7 @@ class SentenceReading {
 
   const Sentence& sentence_;
   const SlotReading slots_;
+  const std::vector<Forms::One>& forms_;
   std::set<size_t> dead_;  // positions from which no clauses were found
 };
 
@@ -310,6 +331,7 @@ constexpr std::string_view kBehindNames[] = {
 constexpr std::string_view kGiving[] = {
     "gives", "gave", "hands", "handed", "passes", "passed",
     "sells", "sold", "sends", "sent",   "brings", "brought"};
+constexpr std::string_view kTitles[] = {"mr", "mrs", "ms", "dr"};
 constexpr std::string_view kNoNames[] = {
     "himself", "herself", "themselves", "away", "off", "over", "along"};
 
@@ -324,6 +346,9 @@ bool IsNamePlace(const Sentence& sentence, size_t i) {
   }
   const std::string before = i > 0 ? words.texts[i - 1] : "";
   const bool last = i + 1 == words.texts.size();
+  static constexpr std::string_view kKin[] = {
+      "friend", "brother", "sister", "cousin", "neighbour", "neighbor"};
+  if (IsOneOf(before, kKin) && (last || words.numbers[i + 1])) return true;
   return IsOneOf(before, kBeforeNames) || (before == "for" && sentence.asked) ||
          (!last && IsOneOf(words.texts[i + 1], kBehindNames) &&
           !IsOneOf(before, kDeterminers)) ||
@@ -340,20 +365,52 @@ void MarkNames(std::vector<Sentence>& sentences) {
   }
   for (const Sentence& sentence : sentences) {
     for (size_t i = 0; i < sentence.words.texts.size(); ++i) {
-      if (IsNamePlace(sentence, i)) names.insert(sentence.words.texts[i]);
+      const bool title = i > 0 && IsOneOf(sentence.words.texts[i - 1], kTitles);
+      if (title || IsNamePlace(sentence, i)) {
+        names.insert(sentence.words.texts[i]);
+      }
     }
   }
   for (Sentence& sentence : sentences) {
     PlainWords& words = sentence.words;
     for (size_t i = 0; i < words.texts.size(); ++i) {
       const bool name = i == 0 || names.contains(words.texts[i]);
-      if (name && !words.numbers[i]) words.names[i] = words.texts[i];
+      words.names[i] = name && !words.numbers[i] ? words.texts[i] : "";
     }
   }
 }
 
-bool HasCapitals(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), absl::ascii_isupper);
+// Whether names can be told by their capitals: not in a text all of capitals or
+// without any.
+bool CapitalsNameNames(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), absl::ascii_isupper) &&
+         std::any_of(text.begin(), text.end(), absl::ascii_islower);
+}
+
+// "She makes two equal piles. She keeps one." as one sentence.
+Sentence Joined(const Sentence& first, const Sentence& second) {
+  Sentence both{.text = absl::StrCat(first.text, " ", second.text)};
+  both.words = first.words;
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(both.words.texts, second.words.texts);
+  append(both.words.names, second.words.names);
+  append(both.words.after_comma, second.words.after_comma);
+  append(both.words.numbers, second.words.numbers);
+  return both;
+}
+
+bool Divides(const std::optional<std::vector<Clause>>& clauses) {
+  return clauses && std::any_of(clauses->begin(), clauses->end(),
+                                [](const Clause& clause) {
+                                  return clause.form == StoryForm::kDivide;
+                                });
+}
+
+bool IsUnit(const std::vector<std::string>& thing) {
+  return IsOneOf(Singular(thing.front()), kUnits) ||
+         IsOneOf(Singular(thing.back()), kUnits);
 }
 
 // The hero and things under which `sentence` is an opening.
@@ -362,7 +419,8 @@ std::optional<Quantity> ReadOpening(const Sentence& sentence) {
   const Quantity none;
   const SlotReading slots(words, none);
   const auto opens = [&](const Quantity& quantity) {
-    const auto clauses = SentenceReading(sentence, quantity).Clauses();
+    const auto clauses =
+        SentenceReading(sentence, quantity, /*opening=*/true).Clauses();
     return clauses && std::any_of(clauses->begin(), clauses->end(),
                                   [](const Clause& clause) {
                                     return clause.form == StoryForm::kOpening;
@@ -423,8 +481,22 @@ int64_t Amount(const PlainWords& words, const Clause& clause) {
     if (word == "thrice" || word.starts_with("triple")) {
       amount = std::max<int64_t>(amount, 3);
     }
+    if (word.starts_with("quadruple")) amount = std::max<int64_t>(amount, 4);
   }
   return amount;
+}
+
+// Whether the parts that a clause makes are equal.
+bool SaysEqual(const PlainWords& words, const Clause& clause) {
+  static constexpr std::string_view kEqual[] = {
+      "identical", "fair", "fairly", "same", "halves", "thirds", "by"};
+  return std::any_of(
+      words.texts.begin() + static_cast<std::ptrdiff_t>(clause.begin),
+      words.texts.begin() + static_cast<std::ptrdiff_t>(clause.end),
+      [](const std::string& word) {
+        return word.starts_with("equal") || word.starts_with("even") ||
+               IsOneOf(word, kEqual);
+      });
 }
 
 absl::Status NoSuchSentence(const Sentence& sentence) {
@@ -503,6 +575,10 @@ class Telling {
         content_.changes.push_back({StoryEvent::kMultiply, amount});
         break;
       case StoryForm::kDivide:
+        if (!SaysEqual(sentence.words, clause)) {
+          return Foreign(absl::StrCat("the piles of stories are equal, not as ",
+                                      "in ", Quoted(sentence.text)));
+        }
         if (amount == 0 || value_ % amount != 0) {
           return Foreign(absl::StrCat("the piles of stories are equal, and ",
                                       value_, " things make no ", amount,
@@ -563,89 +639,70 @@ class Telling {
   bool asked_ = false;
 };
 
-// The pronoun for a name, by the generator's names.
-char PronounOf(const std::string& name) {
-  static constexpr std::string_view kShe[] = {"ann", "mia", "eva", "lucy"};
-  static constexpr std::string_view kHe[] = {"tom", "ben"};
-  return IsOneOf(name, kShe) ? 's' : IsOneOf(name, kHe) ? 'h' : '?';
-}
-
-// Refuses pronouns that may refer to somebody other than the hero. One that
-// begins a sentence is whoever the sentence before was about: "She gives 3 to
-// Ann. She loses 4."
+// Refuses pronouns that may refer to somebody other than the hero.
 absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
                            const Quantity& quantity) {
-  static constexpr std::string_view kShe[] = {"she", "hers", "herself"};
-  static constexpr std::string_view kHe[] = {"he", "him", "his", "himself"};
-  char hero = PronounOf(quantity.hero.front());
-  char other = 0;            // of whom the sentence before named, 0: nobody
-  bool about_other = false;  // the sentence before began with that person
-  for (const Sentence& sentence : sentences) {
-    const PlainWords& words = sentence.words;
-    char named = 0;
-    bool begun = false;
-    for (size_t i = 0; i < words.texts.size(); ++i) {
-      const std::string& word = words.texts[i];
-      const char pronoun = IsOneOf(word, kShe)  ? 's'
-                           : IsOneOf(word, kHe) ? 'h'
-                           : word == "they"     ? 't'
-                                                : 0;
-      if (pronoun != 0) {
-        if (hero == '?') hero = pronoun;
-        // "herself" is whoever its sentence is about.
-        const bool unclear = other == pronoun && (i > 0 || about_other) &&
-                             !word.ends_with("self");
-        if (hero != pronoun || unclear) {
-          return Foreign(absl::StrCat("a story has one person's things, and \"",
-                                      word, "\" in ", Quoted(sentence.text),
-                                      " may be another"));
-        }
-      }
-      // After ", Ann" as after "Ann" in a sentence of its own.
-      if (words.after_comma[i] && word == quantity.hero.front()) named = 0;
-      const bool name = i > 0 && !words.names[i].empty() && word != "i";
-      const bool first = i == 0 && PronounOf(word) != '?';
-      if ((name || first) &&
-          std::find(quantity.hero.begin(), quantity.hero.end(), word) ==
-              quantity.hero.end()) {
-        named = PronounOf(word);
-        begun = first;
-      }
-    }
-    other = named;
-    about_other = begun;
-  }
-  return absl::OkStatus();
+  std::vector<PlainWords> words;
+  for (const Sentence& sentence : sentences) words.push_back(sentence.words);
+  const auto unclear = FindUnclearPronoun(words, quantity.hero);
+  if (!unclear) return absl::OkStatus();
+  return Foreign(absl::StrCat(
+      "a story has one person's things, and \"", unclear->word, "\" in ",
+      Quoted(sentences[unclear->sentence].text), " may be another"));
 }
 
-}  // namespace
-
-absl::StatusOr<StoryContent> ReadStoryContent(std::string_view question) {
+absl::StatusOr<StoryContent> ReadAsWritten(std::string_view question) {
   if (question.size() > kMaxQuestionBytes) {
     return Foreign("it is longer than any story");
   }
   std::vector<Sentence> sentences = SentencesOf(question);
-  if (!HasCapitals(question)) MarkNames(sentences);
+  if (!CapitalsNameNames(question)) MarkNames(sentences);
   std::optional<Quantity> quantity;
   Telling telling;
-  for (const Sentence& sentence : sentences) {
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    Sentence& sentence = sentences[i];
     if (sentence.words.texts.size() > kMaxPatternWords) {
       return Foreign("a sentence is longer than those of stories");
     }
     const bool opens = !quantity;
     if (opens) quantity = ReadOpening(sentence);
-    const auto clauses =
-        SentenceReading(sentence, quantity.value_or(Quantity())).Clauses();
+    if (opens && !quantity && i + 1 < sentences.size()) {
+      const Sentence both = Joined(sentence, sentences[i + 1]);
+      const bool polite =
+          SentenceReading(sentence, {}, true).Clauses().has_value();
+      if (!polite && both.words.texts.size() <= kMaxPatternWords) {
+        quantity = ReadOpening(both);
+        if (quantity) {
+          sentence = both;
+          sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(i) +
+                          1);
+        }
+      }
+    }
+    auto clauses =
+        SentenceReading(sentence, quantity.value_or(Quantity()), opens)
+            .Clauses();
+    if (!clauses && quantity && i + 1 < sentences.size()) {
+      const Sentence both = Joined(sentence, sentences[i + 1]);
+      if (both.words.texts.size() <= kMaxPatternWords) {
+        auto joined = SentenceReading(both, *quantity, false).Clauses();
+        if (Divides(joined)) {
+          clauses = std::move(joined);
+          sentence = both;
+          sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(i) +
+                          1);
+        }
+      }
+    }
     if (opens && !quantity && !clauses) {
       return Foreign(
           absl::StrCat("a story begins with what somebody has, as \"Ann has 23 "
                        "shells.\", not with ",
                        Quoted(sentence.text)));
     }
-    if (opens && quantity &&
-        IsOneOf(Singular(quantity->thing.back()), kUnits)) {
-      return Foreign(
-          absl::StrCat("stories count things, not ", quantity->thing.back()));
+    if (opens && quantity && IsUnit(quantity->thing)) {
+      return Foreign(absl::StrCat("stories count things, not ",
+                                  absl::StrJoin(quantity->thing, " ")));
     }
     if (!clauses) return NoSuchSentence(sentence);
     const auto asks = std::count_if(
@@ -669,13 +726,36 @@ absl::StatusOr<StoryContent> ReadStoryContent(std::string_view question) {
   if (!pronouns.ok()) return pronouns;
   content->hero = quantity->hero.front();
   content->thing = quantity->thing.back();
-  content->she = PronounOf(content->hero) == 's';
+  content->she = StoryPronounOf(content->hero) == 's';
   for (const Sentence& sentence : sentences) {
     for (const std::string& word : sentence.words.texts) {
       content->she = content->she || word == "she";
     }
   }
   return content;
+}
+
+// "Ann has 3 figs. she finds 2 more. ..."
+bool BeginsASentenceInLowerCase(std::string_view question) {
+  const std::vector<std::string> sentences = SplitSentences(question);
+  return std::any_of(sentences.begin(), sentences.end(),
+                     [](const std::string& sentence) {
+                       return absl::ascii_islower(sentence[0]);
+                     });
+}
+
+}  // namespace
+
+absl::StatusOr<StoryContent> ReadStoryContent(std::string_view question) {
+  absl::StatusOr<StoryContent> content = ReadAsWritten(question);
+  if (content.ok() || !CapitalsNameNames(question) ||
+      question.size() > kMaxQuestionBytes ||
+      !BeginsASentenceInLowerCase(question)) {
+    return content;
+  }
+  absl::StatusOr<StoryContent> lower =
+      ReadAsWritten(absl::AsciiStrToLower(AbslView(question)));
+  return lower.ok() ? lower : content;
 }
 
 absl::StatusOr<int64_t> ReadStory(std::string_view question) {

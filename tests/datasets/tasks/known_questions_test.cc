@@ -130,7 +130,7 @@ TEST(KnownQuestions, WrittenParaphrasesAreKnownAndReadRight) {
     }
     EXPECT_EQ(absl::StrCat(*read), line.substr(0, tab)) << line;
   }
-  EXPECT_GE(all, 300);
+  EXPECT_GE(all, 900);
   EXPECT_LE(refused, all / 100);
 }
 
@@ -315,10 +315,72 @@ TEST(KnownQuestions, PuzzlesInOtherWordsAreKnownAndReadRight) {
         "Make 46. You may use 3, 7 and 25.",
         "Use 3, 7 and 25 in order to reach 46.",
         "Form 46 by adding, subtracting, multiplying or dividing 3, 7 and "
-        "25."}) {
+        "25.",
+        "Use the three numbers 3, 7 and 25 to reach 46.",
+        "Use all three of 3, 7 and 25 to reach 46.",
+        "Write 46 using 3, 7 and 25 and the operations +, -, * and /.",
+        "Express 46 with the numbers 3, 7 and 25.",
+        "3, 7, 25 -> 46",
+        "Play the game of 46 with 3, 7 and 25.",
+        "46 game: 3 7 25",
+        "Solve the 46 game: make 46 from 3, 7 and 25."}) {
     EXPECT_TRUE(CheckKnownQuestion("countdown", question).ok()) << question;
     EXPECT_EQ(FormatCountdown(ParseCountdown(question).value()), "3 7 25 > 46")
         << question;
+  }
+}
+
+TEST(KnownQuestions, APuzzleNamesAllItsNumbersAndOneTarget) {
+  for (const char* question :
+       {"Use the four numbers 3, 7 and 25 to reach 46.",
+        "Play the game of 24 with 3, 7 and 25, target 46.",
+        "Use two of 3, 7 and 25 to reach 46.", "Write 3, 7 and 25 using 46."}) {
+    EXPECT_FALSE(CheckKnownQuestion("countdown", question).ok()) << question;
+  }
+}
+
+// Piles that are kept, and whose box it is, may be told in a sentence more;
+// capitals tell names only where there are small letters, too.
+TEST(KnownQuestions, SentencesAndCapitalsMayDiffer) {
+  const std::vector<std::pair<std::string, int>> stories = {
+      {"Ann has 60 shells. She makes three equal piles. She keeps one. How "
+       "many shells does Ann have now?",
+       20},
+      {"There's a box with 60 shells. It belongs to Ann. She loses 5. How many "
+       "shells does Ann have now?",
+       55},
+      {"ANN HAS 60 SHELLS. THEN SHE LOSES 5 SHELLS IN ANN'S GARDEN. HOW MANY "
+       "SHELLS DOES ANN HAVE NOW?",
+       55},
+      {"Ann has 60 shells. she gives 5 to tom. how many shells does ann have "
+       "now",
+       55},
+      {"mrs. lee has 60 shells. she gives 5 to mr. hill. how many shells does "
+       "mrs. lee have now?",
+       55},
+  };
+  for (const auto& [question, answer] : stories) {
+    const auto read = ReadStory(question);
+    ASSERT_TRUE(read.ok()) << read.status() << "\n" << question;
+    EXPECT_EQ(*read, answer) << question;
+  }
+}
+
+// "She" is the hero where the sentence names her first, or goes on about her.
+TEST(KnownQuestions, PronounsOfTwoPeopleAreTold) {
+  const std::string begin = "Ann has 60 shells. She gives 5 to Mia. ";
+  const std::string end = " How many shells does Ann have now?";
+  for (const char* act :
+       {"Ann finds 3 and then she loses 7.", "Now she loses 4 of her shells.",
+        "She finds 3 and then she loses 7."}) {
+    const auto read = ReadStory(begin + act + end);
+    ASSERT_TRUE(read.ok()) << read.status() << "\n" << act;
+    EXPECT_EQ(*read, 51) << act;
+  }
+  for (const char* act :
+       {"Mia gives her 8 and she breaks 6.", "Mia gives her 8. She breaks 6.",
+        "Mia loses 4, and Tom sells 6."}) {
+    EXPECT_FALSE(ReadStory(begin + act + end).ok()) << act;
   }
 }
 
@@ -336,7 +398,7 @@ TEST(KnownQuestions, ForeignQuestionsAreNotKnown) {
     EXPECT_FALSE(Known(line)) << line;
     EXPECT_FALSE(Known(absl::AsciiStrToLower(line))) << line;
   }
-  EXPECT_GE(all, 200);
+  EXPECT_GE(all, 900);
 }
 
 TEST(KnownQuestions, PublishedQuestionsAreForeign) {
@@ -350,8 +412,8 @@ TEST(KnownQuestions, PublishedQuestionsAreForeign) {
       known += Known(one.problem.question) ? 1 : 0;
     }
     std::printf("%s: %zu of %zu known\n", path, known, set->problems.size());
-    // 12 of GSM8K's 1,319 are nearly stories about one quantity.
-    EXPECT_LE(known * 100, 2 * set->problems.size()) << path;
+    // 2 of GSM8K's 1,319 are stories about one quantity.
+    EXPECT_LE(known, 3u) << path;
   }
 }
 
