@@ -462,7 +462,11 @@ std::optional<GradeVerdict> CompareNames(Grader& grader,
   if (HasDigits(gold.text) || TrimBlanks(gold.text).size() < 2) {
     return std::nullopt;
   }
-  for (const std::string_view text : {answer, WithoutCountry(answer)}) {
+  const std::string_view place = WithoutCountry(answer);
+  // "Nile River, Egypt"
+  if (auto said = CompareName(gold, place)) return said;
+  for (const std::string_view text :
+       {answer, place, WithoutContrasted(answer)}) {
     for (const std::string& name : NamesSaid(text)) {
       if (auto said = EqualPart(grader, gold, name)) return said;
       for (const std::string& part : NameParts(name)) {

@@ -63,7 +63,7 @@ bool Plainly(std::string lower) {
   for (const Reading turn :
        {Reading::kDenies, Reading::kDoubts, Reading::kMaybe, Reading::kWrong,
         Reading::kOtherTry, Reading::kNamesOther, Reading::kAttributes,
-        Reading::kMisleads, Reading::kExcept}) {
+        Reading::kMisleads, Reading::kExcept, Reading::kNotYet}) {
     if (Mentions(lower, turn)) return false;
   }
   return BeginsIn(lower, Reading::kImagines) == 0 &&
@@ -321,7 +321,7 @@ bool ShortFormOf(std::string_view text, std::string_view front) {
   const bool formula = HasDigits(text) && text.size() > 2;
   if (formula) return true;
   for (const Phrase& row : Rows(Reading::kSymbolOf)) {
-    if (row.pattern == last && row.meaning == text) return true;
+    if (row.pattern == last) return row.meaning == text;
   }
   const bool symbol = text.size() <= 2 && (text.size() == 1 || !Upper(text[1]));
   if (symbol) {

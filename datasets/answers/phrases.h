@@ -282,6 +282,7 @@ enum class Reading {
   kAheadOf,       // behind "first" and a comma: the others follow
   kLeavesChoice,  // begins a sentence whose choice is the answer
   // Of a name that is said in other words (names_said.h):
+  kNotYet,       // what is said is only planned, or due
   kMadeBy,       // in front of "by": the one behind it did or made something
   kFirstMade,    // in front of those
   kLies,         // in front of those below: the place of something follows
