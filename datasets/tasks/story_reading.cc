@@ -651,6 +651,25 @@ absl::Status CheckPronouns(const std::vector<Sentence>& sentences,
       Quoted(sentences[unclear->sentence].text), " may be another"));
 }
 
+std::optional<std::vector<Clause>> ClausesOf(
+    const Sentence& sentence, const std::optional<Quantity>& quantity,
+    bool opening) {
+  const Quantity none;
+  return SentenceReading(sentence, quantity ? *quantity : none, opening)
+      .Clauses();
+}
+
+// Replaces a sentence and the next one by both in one, if that `reads`.
+template <typename Reads>
+void JoinWithNext(std::vector<Sentence>& sentences, size_t at,
+                  const Reads& reads) {
+  if (at + 1 >= sentences.size()) return;
+  Sentence both = Joined(sentences[at], sentences[at + 1]);
+  if (both.words.texts.size() > kMaxPatternWords || !reads(both)) return;
+  sentences[at] = std::move(both);
+  sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+}
+
 absl::StatusOr<StoryContent> ReadAsWritten(std::string_view question) {
   if (question.size() > kMaxQuestionBytes) {
     return Foreign("it is longer than any story");
@@ -666,33 +685,20 @@ absl::StatusOr<StoryContent> ReadAsWritten(std::string_view question) {
     }
     const bool opens = !quantity;
     if (opens) quantity = ReadOpening(sentence);
-    if (opens && !quantity && i + 1 < sentences.size()) {
-      const Sentence both = Joined(sentence, sentences[i + 1]);
-      const bool polite =
-          SentenceReading(sentence, {}, true).Clauses().has_value();
-      if (!polite && both.words.texts.size() <= kMaxPatternWords) {
+    auto clauses = ClausesOf(sentence, quantity, opens);
+    if (!clauses && opens) {
+      JoinWithNext(sentences, i, [&](const Sentence& both) {
         quantity = ReadOpening(both);
-        if (quantity) {
-          sentence = both;
-          sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(i) +
-                          1);
-        }
-      }
-    }
-    auto clauses =
-        SentenceReading(sentence, quantity.value_or(Quantity()), opens)
-            .Clauses();
-    if (!clauses && quantity && i + 1 < sentences.size()) {
-      const Sentence both = Joined(sentence, sentences[i + 1]);
-      if (both.words.texts.size() <= kMaxPatternWords) {
-        auto joined = SentenceReading(both, *quantity, false).Clauses();
-        if (Divides(joined)) {
-          clauses = std::move(joined);
-          sentence = both;
-          sentences.erase(sentences.begin() + static_cast<std::ptrdiff_t>(i) +
-                          1);
-        }
-      }
+        if (quantity) clauses = ClausesOf(both, quantity, opens);
+        return quantity.has_value();
+      });
+    } else if (!clauses) {
+      JoinWithNext(sentences, i, [&](const Sentence& both) {
+        auto joined = ClausesOf(both, quantity, opens);
+        const bool divides = Divides(joined);
+        if (divides) clauses = std::move(joined);
+        return divides;
+      });
     }
     if (opens && !quantity && !clauses) {
       return Foreign(
