@@ -536,6 +536,12 @@ std::optional<GradeVerdict> CompareNamed(Grader& grader, std::string_view gold,
       for (const std::string& part : NameParts(answer)) {
         if (auto said = EqualPart(grader, a, part)) return said;
       }
+      const auto [front, form] = BothForms(b.text);
+      for (const std::string& part :
+           {WithoutShortForm(b.text), std::string(front), std::string(form),
+            std::string(WithoutCountry(b.text))}) {
+        if (auto said = EqualPart(grader, a, part)) return said;
+      }
       std::vector<std::string> names = SaidInWords(answer);
       names.insert(names.begin(), {std::string(answer), b.text});
       if (!SaysPlainly(answer)) names.clear();

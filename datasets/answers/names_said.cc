@@ -63,7 +63,7 @@ bool Plainly(std::string lower) {
   for (const Reading turn :
        {Reading::kDenies, Reading::kDoubts, Reading::kMaybe, Reading::kWrong,
         Reading::kOtherTry, Reading::kNamesOther, Reading::kAttributes,
-        Reading::kMisleads, Reading::kExcept, Reading::kNotYet}) {
+        Reading::kMisleads, Reading::kExcept}) {
     if (Mentions(lower, turn)) return false;
   }
   return BeginsIn(lower, Reading::kImagines) == 0 &&
@@ -107,7 +107,13 @@ std::string_view Statement(std::string_view text) {
                         !Plainly(later) || later.find("answer") != kNowhere)) {
     return {};
   }
-  const std::string_view first = TrimBlanks(text.substr(0, end));
+  std::string_view first = TrimBlanks(text.substr(0, end));
+  // A title in quotes in front.
+  if (first.starts_with("\"")) {
+    const size_t close = first.find('"', 1);
+    if (close == kNowhere) return {};
+    first = TrimBlanks(first.substr(close + 1));
+  }
   return first.size() <= kLongestStatement &&
                  first.find_first_of("\n:;\\{") == std::string_view::npos
              ? WithoutStop(first)
@@ -365,7 +371,10 @@ std::vector<std::string> NamesSaid(std::string_view text) {
   const std::string_view sentence = Statement(text);
   if (sentence.empty()) return out;
   const std::string lower = PlainLower(sentence);
-  if (!Plainly(lower) || BeginsAside(sentence, lower)) return out;
+  if (!Plainly(lower) || Mentions(lower, Reading::kNotYet) ||
+      BeginsAside(sentence, lower)) {
+    return out;
+  }
   // "his father": another one.
   const auto words = WordsOf(lower);
   if (words.size() > 1 && IsPhrase(words[0], Reading::kOwner) &&

@@ -309,6 +309,12 @@ std::string LinesAsList(std::string_view text) {
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     line.remove_prefix(std::min(line.find_first_not_of(kMarks), line.size()));
     line = line.substr(0, line.find_last_not_of(" \t\r*$`,.;") + 1);
+    for (const auto& [open, close] :
+         {std::pair("\\(", "\\)"), std::pair("\\[", "\\]")}) {
+      if (line.size() > 4 && line.starts_with(open) && line.ends_with(close)) {
+        line = TrimBlanks(line.substr(2, line.size() - 4));
+      }
+    }
     if (line.empty()) continue;
     // "The solution is:"
     if (names.empty() && line.ends_with(":") && !HasDigits(line) &&

@@ -226,7 +226,8 @@ TEST(StatedOtherwise, SeveralValuesAreNotOne) {
                {"3", "x = 1\nx = 3"}});
   ExpectNotEqual({{"3", "**x = 2**\n**y = 3**"},
                   {"3", "So the solution is:\nx = 2\ny = 3"},
-                  {"2", "- x = 2\n- y = 3"}});
+                  {"2", "- x = 2\n- y = 3"},
+                  {"2", "\\(x = 1\\)\n\\(y = 2\\)"}});
 }
 
 TEST(StatedOtherwise, PartsOfAResultAndFigures) {
