@@ -101,6 +101,8 @@ class LocalScorer : public SolutionScorer {
                               .kv_bytes = options.kv_bytes,
                               .weights = options.weights,
                               .tokenizer = RewardFolder(options),
+                              .server_attempts = options.server_attempts,
+                              .server_timeout = options.server_timeout,
                               .notice = options.notice};
     ESP_ASSIGN_OR_RETURN(const std::optional<RewardFormat> format,
                          FindRewardFormat(folder, options.reward_format));

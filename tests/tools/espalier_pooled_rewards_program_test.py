@@ -331,7 +331,8 @@ class PooledRewardsTest(ProgramTest):
                 server = self.process_server()
                 server.skip = PROBE
                 server.wrong = [wrong] * 1000
-                done = self.measure(server, solutions=SOLUTIONS[:1])
+                done = self.measure(server, "qwen_prm", "--server-attempts",
+                                    "4", solutions=SOLUTIONS[:1])
                 self.assertGreater(done.returncode + done.stdout.count(word),
                                    0, done.stdout + done.stderr)
                 self.assertIn(word, done.stdout + done.stderr)

@@ -171,20 +171,6 @@ absl::StatusOr<Solutions> Choose(const BenchRewardFlags& flags,
   return out;
 }
 
-EngineOptions ModelsOf(const ModelFlags& flags) {
-  return {.critic = flags.reward_model,
-          .reward_tokenizer = flags.reward_tokenizer,
-          .reward_format = flags.reward_format,
-          .reference = flags.reference_model,
-          .calibration = flags.calibration,
-          .device = flags.device,
-          .threads = flags.threads,
-          .live = flags.live,
-          .kv_bytes = int64_t{flags.kv_mib} << 20,
-          .weights = flags.weights,
-          .notice = &PrintServerNotice};
-}
-
 // Solutions that could not be judged.
 struct NotJudged {
   int64_t count = 0;
@@ -411,7 +397,8 @@ absl::Status RunBenchReward(const BenchRewardFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   std::unique_ptr<SolutionScorer> model;
   if (!flags.models.reward_model.empty()) {
-    ESP_ASSIGN_OR_RETURN(model, SolutionScorer::Load(ModelsOf(flags.models)));
+    ESP_ASSIGN_OR_RETURN(model,
+                         SolutionScorer::Load(RewardModelOf(flags.models)));
     ESP_RETURN_IF_ERROR(CheckLevel("--level", flags.Read(), model->levels()));
   }
   return flags.replay() ? MeasureSamples(flags, model.get())
@@ -496,6 +483,7 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
   app.add_option("--live", flags->models.live, "Solutions judged at a time")
       ->capture_default_str()
       ->check(WholeFrom(1, 65536));
+  AddServerFlags(app, flags->models.server);
   AddMachineFlags(app, flags->models);
   run = [flags] { return RunBenchReward(*flags); };
 }

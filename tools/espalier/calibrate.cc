@@ -150,19 +150,9 @@ absl::Status CollectSteps(const CalibrateFlags& flags,
     }
   }
   ESP_ASSIGN_OR_RETURN(const Task* task, FindTask(flags.task));
-  ESP_ASSIGN_OR_RETURN(
-      const auto scorer,
-      SolutionScorer::Load({.critic = flags.models.reward_model,
-                            .reward_tokenizer = flags.models.reward_tokenizer,
-                            .reward_format = flags.models.reward_format,
-                            .reference = flags.models.reference_model,
-                            .calibration = "none",
-                            .device = flags.models.device,
-                            .threads = flags.models.threads,
-                            .live = flags.models.live,
-                            .kv_bytes = int64_t{flags.models.kv_mib} << 20,
-                            .weights = flags.models.weights,
-                            .notice = &PrintServerNotice}));
+  EngineOptions options = RewardModelOf(flags.models);
+  options.calibration = "none";
+  ESP_ASSIGN_OR_RETURN(const auto scorer, SolutionScorer::Load(options));
   Progress progress("calibrate", static_cast<int64_t>(given.size()),
                     "solutions");
   // In the order of the file, so that the fit is the same each time.
@@ -512,6 +502,7 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
   app.add_option("--live", flags->models.live, "Solutions judged at a time")
       ->capture_default_str()
       ->check(WholeFrom(1, 65536));
+  AddServerFlags(app, flags->models.server);
   AddMachineFlags(app, flags->models);
   run = [flags] { return RunCalibrate(*flags); };
 }

@@ -434,25 +434,29 @@ absl::StatusOr<std::unique_ptr<Engine>> ResolvedModels::Load() const {
   return Engine::Create(*options_);
 }
 
+EngineOptions RewardModelOf(const ModelFlags& flags) {
+  return {.critic = flags.reward_model,
+          .reward_tokenizer = flags.reward_tokenizer,
+          .reward_format = flags.reward_format,
+          .reference = flags.reference_model,
+          .calibration = flags.calibration,
+          .device = flags.device,
+          .threads = flags.threads,
+          .live = flags.live,
+          .kv_bytes = int64_t{flags.kv_mib} << 20,
+          .weights = flags.weights,
+          .server_attempts = flags.server.attempts,
+          .server_timeout = flags.server.timeout,
+          .notice = &PrintServerNotice};
+}
+
 absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
                                              const std::string& task) {
-  EngineOptions options{.policy = flags.model,
-                        .tokenizer = flags.tokenizer,
-                        .critic = flags.reward_model,
-                        .reward_tokenizer = flags.reward_tokenizer,
-                        .reward_format = flags.reward_format,
-                        .reference = flags.reference_model,
-                        .calibration = flags.calibration,
-                        .more_policies = flags.more_models,
-                        .device = flags.device,
-                        .threads = flags.threads,
-                        .live = flags.live,
-                        .speculate = flags.speculate,
-                        .kv_bytes = int64_t{flags.kv_mib} << 20,
-                        .weights = flags.weights,
-                        .server_attempts = flags.server.attempts,
-                        .server_timeout = flags.server.timeout,
-                        .notice = &PrintServerNotice};
+  EngineOptions options = RewardModelOf(flags);
+  options.policy = flags.model;
+  options.tokenizer = flags.tokenizer;
+  options.more_policies = flags.more_models;
+  options.speculate = flags.speculate;
   if (options.policy.empty()) {
     ESP_ASSIGN_OR_RETURN(const std::string zoo, ZooFolder());
     std::error_code error;

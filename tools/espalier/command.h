@@ -178,6 +178,8 @@ class ResolvedModels {
  private:
   std::shared_ptr<const EngineOptions> options_;
 };
+// How models run, and the reward model that flags name.
+EngineOptions RewardModelOf(const ModelFlags& flags);
 // The models that answer a task: flags.model, else the shipped model of the
 // task.
 absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
