@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "base/open_files.h"
 #include "base/random.h"
 #include "models/remote/server_key.h"
@@ -30,15 +29,6 @@ bool IsBroken(int status) {
 }
 
 bool IsBusy(int status) { return status == 429 || status == 503; }
-
-// A key in a reply goes no further. Shorter ones may be part of any text.
-std::string WithoutKey(std::string body, const std::string& key) {
-  constexpr size_t kShortest = 8;
-  if (key.size() < kShortest || body.find(key) == std::string::npos) {
-    return body;
-  }
-  return absl::StrReplaceAll(body, {{key, "(key)"}});
-}
 
 }  // namespace
 
@@ -196,7 +186,10 @@ void CallPool::Serve(Waiting waiting, int index,
     reply->body =
         WithoutKey(std::move(reply->body), connection->endpoint().key);
   }
-  if (answered && reply->status == 200) status = waiting.call.read(reply->body);
+  if (answered && reply->status == 200) {
+    status =
+        WithoutKey(waiting.call.read(reply->body), connection->endpoint().key);
+  }
   if (!status.ok() || reply->status != 200) {
     wait = WaitAfter(waiting, connection->endpoint(),
                      answered ? &*reply : nullptr, status);
@@ -227,6 +220,7 @@ void CallPool::Serve(Waiting waiting, int index,
           options_.most_in_flight,
           server.limit + (server.was_busy ? 1 / server.limit : 1));
     }
+    stats_.lost += !answered && !cancelled;
     const bool broken = !answered || IsBroken(reply->status);
     server.failures = broken ? server.failures + 1 : 0;
     if (broken && !cancelled && servers_.size() > 1) {

@@ -60,10 +60,11 @@ absl::Status ParseAuthority(absl::string_view url, absl::string_view text,
 absl::StatusOr<Endpoint> ParseEndpoint(absl::string_view url) {
   Endpoint endpoint;
   absl::string_view rest = url;
-  endpoint.https = absl::ConsumePrefix(&rest, kHttps);
-  if (!endpoint.https && !absl::ConsumePrefix(&rest, kHttp)) {
+  endpoint.https = absl::StartsWithIgnoreCase(url, kHttps);
+  if (!endpoint.https && !absl::StartsWithIgnoreCase(url, kHttp)) {
     return Refuse(url, "no URL");
   }
+  rest.remove_prefix(endpoint.https ? kHttps.size() : kHttp.size());
   const size_t slash = rest.find('/');
   const absl::string_view authority = rest.substr(0, slash);
   if (absl::StrContains(authority, "@")) {
@@ -103,8 +104,8 @@ std::string Endpoint::Url() const {
 }
 
 bool IsRemoteModel(std::string_view text) {
-  return absl::StartsWith(AbslView(text), kHttp) ||
-         absl::StartsWith(AbslView(text), kHttps);
+  return absl::StartsWithIgnoreCase(AbslView(text), kHttp) ||
+         absl::StartsWithIgnoreCase(AbslView(text), kHttps);
 }
 
 absl::StatusOr<RemoteModel> ParseRemoteModel(std::string_view text) {

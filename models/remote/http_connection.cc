@@ -38,6 +38,7 @@ struct Reading {
   std::string body;
   std::string retry_after, date;  // the header fields
   size_t head_bytes = 0;
+  bool head_ended = false;  // of the reply that comes, not of interim ones
   bool too_long = false;
   bool moved = false;  // since this was last made false
 };
@@ -58,7 +59,10 @@ size_t TakeHeader(char* data, size_t, size_t size, void* to) {
     if (absl::EqualsIgnoreCase(name, "retry-after"))
       reading.retry_after = std::string(value);
     if (absl::EqualsIgnoreCase(name, "date")) reading.date = std::string(value);
-  } else if (line == "\r\n") {
+  } else if (absl::StartsWith(line, "HTTP/")) {
+    reading.head_ended = false;
+  } else if (line == "\r\n" || line == "\n") {
+    reading.head_ended = true;
     // llama-server sends the head by itself and, by Nagle's algorithm, the body
     // only once the head is acknowledged, which Linux delays by 40 ms.
     const int on = 1;
@@ -176,6 +180,8 @@ class HttpConnection::Client {
     Set(CURLOPT_HTTPHEADER, headers_);
     Set(CURLOPT_PROTOCOLS_STR, "http,https");
     Set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
+    // Asks for no compression, and reads it nevertheless.
+    Set(CURLOPT_ACCEPT_ENCODING, "identity");
     Set(CURLOPT_PATH_AS_IS, 1L);
     Set(CURLOPT_PROXY, "");  // no proxy, whatever the environment says
     Set(CURLOPT_NOSIGNAL, 1L);
@@ -219,7 +225,7 @@ class HttpConnection::Client {
     reading_.retry_after.clear();
     reading_.date.clear();
     reading_.head_bytes = 0;
-    reading_.too_long = silent_ = false;
+    reading_.head_ended = reading_.too_long = silent_ = false;
     detail_[0] = 0;
     Set(CURLOPT_URL, url.c_str());
     if (body.empty()) {
@@ -327,6 +333,10 @@ absl::StatusOr<HttpReply> HttpConnection::Send(const std::string& path,
   if (client_->silent()) {
     return absl::UnavailableError(
         absl::StrCat(url, ": no byte came for ", options_.read_seconds, " s"));
+  }
+  // libcurl takes a head that ends early for a whole one.
+  if (error == CURLE_OK && !reading.head_ended) {
+    return ErrorOf(CURLE_PARTIAL_FILE, options_, url, "within its head");
   }
   if (error != CURLE_OK) {
     return ErrorOf(error, options_, url,

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
+#include "base/parse_json.h"
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "models/remote/reply_fields.h"
 #include "models/remote/server_probe.h"
 #include "models/remote/text_sample.h"
 #include "models/schedule/request_check.h"
 #include "models/schedule/stop_matcher.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {
@@ -108,6 +112,7 @@ RemoteBackend::RemoteBackend(const RemoteModel& model,
                      .score_text = !dialect_->speaks_texts(),
                      .top_logprobs = !dialect_->speaks_texts(),
                      .logits = !dialect_->speaks_texts()}),
+      servers_(model.servers.size()),
       pool_(model.servers, options.http, CallsOf(options, facts_.kind)) {
   if (!facts_.weights.empty()) weights_.push_back(facts_.weights);
 }
@@ -289,6 +294,10 @@ bool RemoteBackend::Step(std::vector<Completion>& done) {
   if (jobs_.empty()) return worked;
   const double wait = done.empty() ? options_.step_seconds : 0;
   for (const CallPool::Ended& ended : pool_.Take(wait)) {
+    if (const auto asked = weights_asked_.extract(ended.id); !asked.empty()) {
+      if (ended.status.ok()) SeeWeights(*asked.mapped());
+      continue;
+    }
     const auto call = in_flight_.Take(ended.id);
     if (!call) continue;
     const auto found = jobs_.find(call->request);
@@ -305,7 +314,36 @@ bool RemoteBackend::Step(std::vector<Completion>& done) {
     if (job.open > 0) in_flight_.Cancel(found->first, pool_);
     jobs_.erase(found);
   }
+  if (facts_.kind == ServerKind::kLlamaServer && !facts_.weights.empty()) {
+    const int64_t lost = pool_.stats().lost;
+    if (std::exchange(lost_, lost) < lost) AskForWeights();
+  }
   return worked;
+}
+
+// A server that was away may come back with other weights, and llama-server's
+// replies do not tell them.
+void RemoteBackend::AskForWeights() {
+  if (!weights_asked_.empty()) return;
+  for (size_t i = 0; i < servers_; ++i) {
+    const uint64_t id = std::numeric_limits<uint64_t>::max() - i;
+    auto told = std::make_shared<std::string>();
+    weights_asked_[id] = told;
+    pool_.Start({.id = id,
+                 .affinity = i,
+                 .path = "/v1/models",
+                 .body = "",
+                 .read = [told, name = facts_.model](const std::string& body) {
+                   const nlohmann::json models = ParseJsonOrNull(body);
+                   const nlohmann::json& list = Field(models, "data");
+                   for (size_t j = 0; list.is_array() && j < list.size(); ++j) {
+                     if (TextField(list[j], "id") == name) {
+                       *told = ModelSize(list[j]);
+                     }
+                   }
+                   return absl::OkStatus();
+                 }});
+  }
 }
 
 void RemoteBackend::Cancel(RequestId id) {

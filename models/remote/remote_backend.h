@@ -158,6 +158,7 @@ class RemoteBackend : public Backend {
   // Makes tokens of a text.
   absl::Status Encode(const Job& job, RemoteSample& sample);
   void SeeWeights(const std::string& weights);
+  void AskForWeights();
   void TakeScoring(Job& job, const std::shared_ptr<Scoring>& scoring);
   // Cuts a sample where the request's stop rule ends it, and sets its finish.
   absl::Status ApplyStops(const GenerateRequest& request,
@@ -174,11 +175,15 @@ class RemoteBackend : public Backend {
   BackendStats stats_;
   TextStats text_stats_;
   std::vector<std::string> weights_;
+  // Under way, by their ids in the pool, which in_flight_ never gives.
+  std::map<uint64_t, std::shared_ptr<std::string>> weights_asked_;
+  int64_t lost_ = 0;  // of the pool's calls when they were asked for last
   SequenceTree tree_;
   std::map<RequestId, Job> jobs_;
   InFlight<Purpose> in_flight_;
   std::vector<Completion> finished_;  // without a call: refused at once
-  CallPool pool_;                     // last: its threads end first
+  const size_t servers_;
+  CallPool pool_;  // last: its threads end first
 };
 
 }  // namespace espalier

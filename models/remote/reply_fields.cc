@@ -116,6 +116,13 @@ void ReadWeightVersions(const json& object, std::vector<std::string>& weights) {
   }
 }
 
+std::string ModelSize(const json& entry) {
+  const json& meta = Field(entry, "meta");
+  if (!meta.is_object()) return "";
+  return absl::StrCat(CountField(meta, "n_params"), " parameters, ",
+                      CountField(meta, "size"), " bytes");
+}
+
 std::string WithIds(const json& body, std::string_view name,
                     absl::Span<const int32_t> ids) {
   std::string text = JsonText(body);

@@ -53,6 +53,10 @@ std::string TextField(const nlohmann::json& object, std::string_view name);
 void ReadWeightVersions(const nlohmann::json& object,
                         std::vector<std::string>& weights);
 
+// What tells one model's weights from another's in an entry of llama-server's
+// /v1/models: "1000 parameters, 4000 bytes"; "" if it has no "meta".
+std::string ModelSize(const nlohmann::json& entry);
+
 // The text of `body` with a field of token ids more, which are not made json
 // values one by one. `body` has at least one field.
 std::string WithIds(const nlohmann::json& body, std::string_view name,

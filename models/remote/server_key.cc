@@ -2,6 +2,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "base/json_text.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {
@@ -44,6 +47,24 @@ std::string KeyPlace(const Endpoint& server) {
   const std::vector<std::string> names = KeyVariables(server);
   return absl::StrCat("the first of the environment variables ", names[0], ", ",
                       names[1], " and ", names[2], " that is set");
+}
+
+std::string WithoutKey(std::string text, const std::string& key) {
+  constexpr size_t kShortest = 8;
+  if (key.size() < kShortest) return text;
+  std::string in_json = JsonText(nlohmann::json(key));
+  in_json = in_json.substr(1, in_json.size() - 2);
+  for (const std::string& form : {key, in_json}) {
+    if (text.find(form) != std::string::npos) {
+      text = absl::StrReplaceAll(text, {{form, "(key)"}});
+    }
+  }
+  return text;
+}
+
+absl::Status WithoutKey(const absl::Status& status, const std::string& key) {
+  if (status.ok()) return status;
+  return {status.code(), WithoutKey(std::string(status.message()), key)};
 }
 
 }  // namespace espalier

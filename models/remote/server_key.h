@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "models/remote/endpoint.h"
 
@@ -34,6 +35,12 @@ absl::StatusOr<std::string> KeyOf(const Endpoint& server,
 // Where the key comes from, for messages: "the first of the environment
 // variables ... that is set".
 std::string KeyPlace(const Endpoint& server);
+
+// The text, or the status with its message, with "(key)" for the key, also as
+// JSON writes it: servers repeat what they were sent. Keys of fewer than 8
+// characters stay, since they may be part of any text.
+std::string WithoutKey(std::string text, const std::string& key);
+absl::Status WithoutKey(const absl::Status& status, const std::string& key);
 
 }  // namespace espalier
 

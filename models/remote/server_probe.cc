@@ -85,7 +85,7 @@ class Probe {
     }
     last_ = absl::StrCat(path, " answered ", reply.status);
     if (reply.status != 200) return json();
-    return ParseJsonOrNull(reply.body);
+    return ParseJsonOrNull(WithoutKey(reply.body, connection_.endpoint().key));
   }
 
   // Asks again where that may help: the server may be busy or just starting.
@@ -174,13 +174,10 @@ class Probe {
       return absl::NotFoundError(
           absl::StrCat(url_, ": ", UnknownName("model", name_, names)));
     }
-    const json& meta = Field(*chosen, "meta");
-    facts_.vocab_size = static_cast<int>(CountField(meta, "n_vocab"));
-    if (meta.is_object()) {
-      facts_.weights =
-          absl::StrCat(CountField(meta, "n_params"), " parameters, ",
-                       CountField(meta, "size"), " bytes");
-    }
+    facts_.vocab_size =
+        static_cast<int>(CountField(Field(*chosen, "meta"), "n_vocab"));
+    const std::string size = ModelSize(*chosen);
+    if (!size.empty()) facts_.weights = size;
     if (facts_.context_length == 0) {
       facts_.context_length =
           static_cast<int>(CountField(*chosen, "max_model_len"));
@@ -318,26 +315,36 @@ class Probe {
   std::string last_;  // the last reply, for messages
 };
 
+absl::StatusOr<ServerFacts> Redacted(absl::StatusOr<ServerFacts> facts,
+                                     const Endpoint& server) {
+  if (!facts.ok()) return WithoutKey(facts.status(), server.key);
+  for (std::string* text : {&facts->model, &facts->version, &facts->weights}) {
+    *text = WithoutKey(std::move(*text), server.key);
+  }
+  return facts;
+}
+
 }  // namespace
 
 absl::StatusOr<ServerFacts> ProbeServer(const Endpoint& endpoint,
                                         const std::string& name,
                                         const Tokenizer& tokenizer,
                                         const HttpOptions& http) {
-  return Probe(endpoint, name, &tokenizer, http).Run();
+  return Redacted(Probe(endpoint, name, &tokenizer, http).Run(), endpoint);
 }
 
 absl::StatusOr<ServerFacts> ProbeScorer(const Endpoint& endpoint,
                                         const std::string& name,
                                         const Tokenizer& tokenizer,
                                         const HttpOptions& http) {
-  return Probe(endpoint, name, &tokenizer, http).RunWithoutGeneration();
+  return Redacted(
+      Probe(endpoint, name, &tokenizer, http).RunWithoutGeneration(), endpoint);
 }
 
 absl::StatusOr<ServerFacts> AskForModel(const Endpoint& endpoint,
                                         const std::string& name,
                                         const HttpOptions& http) {
-  return Probe(endpoint, name, nullptr, http).AskForModel();
+  return Redacted(Probe(endpoint, name, nullptr, http).AskForModel(), endpoint);
 }
 
 }  // namespace espalier

@@ -113,6 +113,14 @@ absl::StatusOr<std::vector<std::string>> ResultOf(RunDb& db,
   return cells;
 }
 
+absl::StatusOr<StoredTree> TreeOf(RunDb& db, int64_t search_id) {
+  absl::StatusOr<StoredTree> tree = db.LoadTree(search_id);
+  if (tree.ok() || absl::IsNotFound(tree.status())) return tree;
+  return absl::Status(tree.status().code(),
+                      absl::StrCat(db.sqlite().path(), ": search ", search_id,
+                                   ": ", tree.status().message()));
+}
+
 void BindCell(Statement& to, int parameter, const Statement& from, int column) {
   if (from.IsNull(column)) {
     to.BindNull(parameter);
@@ -310,9 +318,9 @@ class Merger {
     }
     if (same && from.row.state == SearchState::kDone && !from.row.cached) {
       ESP_ASSIGN_OR_RETURN(const StoredTree theirs,
-                           from.part->db->LoadTree(from.row.search_id));
+                           TreeOf(*from.part->db, from.row.search_id));
       ESP_ASSIGN_OR_RETURN(const StoredTree ours,
-                           out_.LoadTree(there.search_id));
+                           TreeOf(out_, there.search_id));
       same = EncodeTree(theirs) == EncodeTree(ours);
     }
     if (same) {

@@ -15,7 +15,7 @@ import unittest
 
 from espalier_program_test import PROGRAM, STORIES, run
 from made_up_model import FOR_EVER, MadeUpModel
-from scripted_server import KINDS
+from scripted_server import KINDS, Broken
 from servers_case import KEY, LONG, MODEL, ServersTest, environment
 
 
@@ -185,6 +185,28 @@ class PoolTest(ServersTest):
         server = self.serve(weights=0)
         server.faults.tells_weights = True
         self.change_weights(server)
+
+    def test_weights_of_a_llama_server_that_was_away_are_asked_for(self):
+        """Its replies do not tell them."""
+        server = self.serve("llama-server", weights=0)
+        calls = server.seen.calls
+        whole = server.call
+
+        def call(*args):
+            if server.seen.calls == calls + 6 and not server.model.weights:
+                server.model = MadeUpModel(STORIES, 1)
+                raise Broken()
+            return whole(*args)
+        server.call = call
+        done = self.generate("run.db", server, "--json",
+                             self.path("totals.json"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("weights are now 1001 parameters", done.stderr)
+        self.assertEqual(done.stderr.count("weights are now"), 1)
+        with open(self.path("totals.json"), encoding="utf-8") as handle:
+            self.assertEqual(
+                [w.split()[0] for w in json.load(handle)["server_weights"]],
+                ["1000", "1001"])
 
     def change_weights(self, server):
         done = self.generate("first.db", server, "--json",

@@ -227,6 +227,23 @@ TEST(CallPool, AKeyInAReplyGoesNoFurther) {
   EXPECT_EQ(Calls({endpoint}).Run(1)[1], R"({"text":"no key (key), sorry"})");
 }
 
+// A reader's message shows what it has decoded.
+TEST(CallPool, AKeyInAnErrorGoesNoFurther) {
+  const std::string key = "sk-\"0123456789\"";
+  TestServer server([](int, httplib::Response& r) { Answer(r, 200, "{}"); });
+  Endpoint endpoint = server.endpoint();
+  endpoint.key = key;
+  CallPool pool({endpoint}, {}, {.attempts = 1, .unread_attempts = 1});
+  pool.Start({.id = 1, .path = "/x", .body = "{}", .read = [&](const auto&) {
+                return absl::InternalError("found " + key +
+                                           R"(, found "sk-\"0123456789\"")");
+              }});
+  std::vector<CallPool::Ended> ended;
+  while (ended.empty()) ended = pool.Take(1);
+  EXPECT_THAT(std::string(ended[0].status.message()),
+              HasSubstr("found (key), found \"(key)\""));
+}
+
 TEST(CallPool, RefusalsAreErrorsAtOnce) {
   for (const int status : {400, 401, 413, 422}) {
     TestServer server([status](int, httplib::Response& r) {

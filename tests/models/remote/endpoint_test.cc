@@ -28,6 +28,8 @@ TEST(Endpoint, ReadsUrlsAndNames) {
 
 TEST(Endpoint, TellsModelsBehindServersFromFolders) {
   EXPECT_TRUE(IsRemoteModel("http://a"));
+  EXPECT_TRUE(IsRemoteModel("HTTPS://a"));
+  EXPECT_EQ(ParseRemoteModel("HTTP://a:80")->servers[0].Url(), "http://a:80");
   EXPECT_TRUE(IsRemoteModel("https://a"));
   EXPECT_FALSE(IsRemoteModel("models/http"));
   EXPECT_FALSE(IsRemoteModel("ftp://a"));

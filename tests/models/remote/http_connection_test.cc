@@ -47,10 +47,11 @@ TEST(HttpConnection, RepliesInTwoWritesAreNotWaitedFor) {
   thread.join();
 }
 
-// Sends `first` to the one client that comes, then `more` until it leaves.
-class EndlessServer {
+// Sends `first` to the one client that comes, then `more` until it leaves; with
+// an empty `more`, then ends the connection.
+class RawServer {
  public:
-  EndlessServer(std::string first, std::string more)
+  RawServer(std::string first, std::string more)
       : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -65,20 +66,21 @@ class EndlessServer {
       char request[4096];
       recv(client_, request, sizeof(request), 0);
       ssize_t sent = send(client_, first.data(), first.size(), MSG_NOSIGNAL);
-      while (sent > 0) {
+      while (sent > 0 && !more.empty()) {
         sent = send(client_, more.data(), more.size(), MSG_NOSIGNAL);
         bytes_ += std::max<ssize_t>(sent, 0);
       }
+      shutdown(client_, SHUT_RDWR);
     });
   }
-  ~EndlessServer() {
+  ~RawServer() {
     shutdown(client_, SHUT_RDWR);
     thread_.join();
     close(client_);
     close(listener_);
   }
-  EndlessServer(const EndlessServer&) = delete;
-  EndlessServer& operator=(const EndlessServer&) = delete;
+  RawServer(const RawServer&) = delete;
+  RawServer& operator=(const RawServer&) = delete;
 
   int port() const { return port_; }
   int64_t bytes() const { return bytes_; }
@@ -115,13 +117,50 @@ TEST(HttpConnection, RepliesWithoutEndAreEnded) {
   };
   for (const auto& kind : kinds) {
     SCOPED_TRACE(kind.name);
-    EndlessServer server(kind.first, kind.more);
+    RawServer server(kind.first, kind.more);
     HttpConnection connection({.host = "127.0.0.1", .port = server.port()}, {});
     const auto reply = connection.Post("/ask", "{}");
     EXPECT_THAT(std::string(reply.status().message()),
                 testing::HasSubstr(kind.error));
     EXPECT_LT(server.bytes(), int64_t{16} << 20);
   }
+}
+
+TEST(HttpConnection, RepliesThatAreCutAreNone) {
+  const std::string whole =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\n"
+      "text";
+  for (size_t size = 1; size <= whole.size(); ++size) {
+    RawServer server(whole.substr(0, size), "");
+    HttpConnection connection({.host = "127.0.0.1", .port = server.port()}, {});
+    const auto reply = connection.Get("/ask");
+    EXPECT_EQ(reply.ok(), size == whole.size()) << size;
+  }
+}
+
+// libcurl was asked for none, but some servers compress all the same.
+TEST(HttpConnection, CompressedRepliesAreRead) {
+  httplib::Server server;
+  server.Get("/ask", [](const httplib::Request&, httplib::Response& reply) {
+    // gzip of "hello".
+    constexpr char kGzip[] =
+        "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xcb\x48\xcd\xc9\xc9\x07"
+        "\x00\x86\xa6\x10\x36\x05\x00\x00\x00";
+    reply.set_header("Content-Encoding", "gzip");
+    reply.body.assign(kGzip, sizeof(kGzip) - 1);
+  });
+  const int port = server.bind_to_any_port("127.0.0.1");
+  ASSERT_GT(port, 0);
+  std::thread thread([&] { server.listen_after_bind(); });
+  while (!server.is_running()) std::this_thread::yield();
+  {
+    HttpConnection connection({.host = "127.0.0.1", .port = port}, {});
+    const auto reply = connection.Get("/ask");
+    ASSERT_TRUE(reply.ok()) << reply.status();
+    EXPECT_EQ(reply->body, "hello");
+  }
+  server.stop();
+  thread.join();
 }
 
 // Small chunks and long bodies are no such reply.
