@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "datasets/answers/answer_spans.h"
+#include "datasets/answers/bold_answer.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/choice.h"
 #include "datasets/answers/claimed_boxes.h"
@@ -315,6 +316,24 @@ std::string ChoiceAndValue(char letter, std::string_view text,
   return "(" + alone + ") " + value;
 }
 
+bool BeginsSentence(char c) { return (c >= 'A' && c <= 'Z') || c == '<'; }
+
+// "(For comparison, water has 1 g.)", "(This is about 5 inches.)": whether a
+// sentence in brackets begins that leaves the answer in front as it is.
+bool IsAside(std::string_view text) {
+  constexpr size_t kLongestAside = 300;
+  const size_t close = text.substr(0, kLongestAside).find(')');
+  if (text[0] != '(' || close == kNowhere) return false;
+  const std::string lower = PlainLower(text.substr(1, close - 1));
+  if (Mentions(lower, Reading::kWrong) || Mentions(lower, Reading::kDenies) ||
+      Mentions(lower, Reading::kDisowns) || Mentions(lower, Reading::kMaybe) ||
+      Mentions(lower, Reading::kUnclaims)) {
+    return false;
+  }
+  return BeginsIn(lower, Reading::kChecks) > 0 ||
+         (HasDigits(lower) && BeginsIn(lower, Reading::kRephrases) > 0);
+}
+
 // What a phrase such as "final answer is" introduces.
 std::string AfterPhrase(std::string_view text) {
   // Also the end of "\text{The answer is }".
@@ -350,7 +369,7 @@ std::string AfterPhrase(std::string_view text) {
     }
     const bool stop =
         text[at] == '.' && at + 2 < text.size() && Blank(text[at + 1]) &&
-        ((text[at + 2] >= 'A' && text[at + 2] <= 'Z') || text[at + 2] == '<');
+        (BeginsSentence(text[at + 2]) || IsAside(text.substr(at + 2)));
     const std::string_view rest = text.substr(at, 3);
     if (text[at] == '\n' || stop || rest.starts_with("<|") ||
         rest.starts_with("</") || rest.starts_with("[/") ||
@@ -692,7 +711,12 @@ Extracted ExtractAnswer(std::string_view response) {
     return EndsProof(front.substr(f.start, f.end - f.start));
   });
   if (auto last = LastLine(front)) return Part(std::move(*last));
-  if (auto last = LastBoldEquation(front)) return Part(std::move(*last));
+  for (auto bold : {BoldLine(front), BoldList(front)}) {
+    if (!bold) continue;
+    Extracted out = Part(std::move(bold->text));
+    out.place = bold->place;
+    return out;
+  }
   if (!formulas.empty() && front.size() <= kLongestLine) {
     // "option **D**: $x = 5$"
     const char letter = LetterAlone(front.substr(0, formulas[0].outer_start));

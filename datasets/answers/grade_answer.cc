@@ -9,6 +9,7 @@
 #include "datasets/answers/answer.h"
 #include "datasets/answers/bare_words.h"
 #include "datasets/answers/base_beside.h"
+#include "datasets/answers/bold_answer.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/chemical_formula.h"
 #include "datasets/answers/choice.h"
@@ -17,6 +18,7 @@
 #include "datasets/answers/decimals.h"
 #include "datasets/answers/era_year.h"
 #include "datasets/answers/extract_answer.h"
+#include "datasets/answers/main_statement.h"
 #include "datasets/answers/marks_beside.h"
 #include "datasets/answers/names_said.h"
 #include "datasets/answers/opposites.h"
@@ -463,10 +465,12 @@ std::optional<GradeVerdict> CompareNames(Grader& grader,
     return std::nullopt;
   }
   const std::string_view place = WithoutCountry(answer);
+  const std::string main = MainStatement(answer);
+  if (auto said = EqualPart(grader, gold, main)) return said;
   // "Nile River, Egypt"
   if (auto said = CompareName(gold, place)) return said;
   for (const std::string_view text :
-       {answer, place, WithoutContrasted(answer)}) {
+       {answer, place, WithoutContrasted(answer), std::string_view(main)}) {
     for (const std::string& name : NamesSaid(text)) {
       if (auto said = EqualPart(grader, gold, name)) return said;
       for (const std::string& part : NameParts(name)) {
@@ -489,7 +493,7 @@ std::optional<GradeVerdict> CompareParts(Grader& grader,
         WithoutOthers(answer), BehindCorrection(answer),
         LeftOver(gold.text, answer), WithoutContrasted(answer),
         ChoiceLeft(answer), ConcludedInWords(answer), FinalLine(answer),
-        WithoutCountry(answer)}) {
+        WithoutCountry(answer), LastLabelled(answer)}) {
     if (auto said = EqualPart(grader, gold, part)) return said;
   }
   const auto [name, form] = BothForms(answer);
@@ -497,13 +501,24 @@ std::optional<GradeVerdict> CompareParts(Grader& grader,
                                   std::string(name), std::string(form)}) {
     if (auto said = EqualPart(grader, gold, part)) return said;
   }
+  for (const std::string& part : BoldWords(answer)) {
+    if (auto said = EqualPart(grader, gold, part)) return said;
+  }
   if (auto named = CompareNames(grader, answer, gold)) return named;
-  const auto [first, again] = SaidTwice(answer);
-  if (auto said = EqualPart(grader, gold, again);
-      said && (EqualPart(grader, gold, first) ||
-               // "There are none (zero)."
-               (gold.text == "0" && FoldWords(first).ends_with("none")))) {
-    return said;
+  if (const auto year = ReadEraYear(gold.text);
+      year && year->alone && !year->named) {
+    if (auto said = EqualPart(grader, gold, YearStated(answer))) return said;
+  }
+  const std::string_view whole = TrimBlanks(answer);
+  for (const std::string_view part :
+       {whole, whole.substr(LastSentenceStart(whole))}) {
+    const auto [first, again] = SaidTwice(part);
+    if (auto said = EqualPart(grader, gold, again);
+        said && (EqualPart(grader, gold, first) ||
+                 // "There are none (zero)."
+                 (gold.text == "0" && FoldWords(first).ends_with("none")))) {
+      return said;
+    }
   }
   return std::nullopt;
 }
@@ -549,6 +564,10 @@ std::optional<GradeVerdict> CompareNamed(Grader& grader, std::string_view gold,
         if (auto verdict = CompareName(a, said)) return verdict;
       }
     }
+  }
+  for (const std::string& part : BoldWords(gold)) {
+    const GradeVerdict said = CompareRead(grader, grader.Read(part), b);
+    if (said.equal) return Undecided("read in one way, " + said.reason);
   }
   for (const std::string_view part :
        {WithoutApposition(gold), ConclusionAbout(b.text, gold)}) {

@@ -6,6 +6,7 @@
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/stance.h"
+#include "datasets/answers/stated_number.h"
 
 namespace espalier {
 namespace {
@@ -89,6 +90,14 @@ std::string OnlyMentioned(std::string_view text, size_t start, size_t end,
                          BeginsIn(next, Reading::kRefers) > 0 ||
                          text.substr(end).starts_with("**");
   if (!prose || concludes || HasDigits(later) || !HasLetters(later)) return {};
+  // "252 / 42 = 6. They need six buses."
+  const StatedNumber again = StatedInWords(text.substr(0, until));
+  if (again.trust == Trust::kStated && again.by_verb &&
+      !Mentions(next, Reading::kChanges) && !Mentions(next, Reading::kDenies) &&
+      !Mentions(next, Reading::kMisleads) &&
+      again.text == text.substr(start, end - start)) {
+    return {};
+  }
   return std::string(later);
 }
 

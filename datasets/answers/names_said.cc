@@ -184,6 +184,20 @@ void AddName(std::string_view rest, std::vector<std::string>& out) {
   }
 }
 
+// "The Kiss was | a bronze sculpture | made by": whether a text ends in what
+// kind of thing something is.
+bool IsAThing(std::string_view front) {
+  constexpr size_t kMostWords = 3;
+  const auto words = WordsOf(front);
+  for (size_t i = 2; i < words.size() && i < kMostWords + 2; ++i) {
+    const size_t at = words.size() - i;
+    if (IsPhrase(words[at], Reading::kArticle)) {
+      return at > 0 && IsPhrase(words[at - 1], Reading::kIs);
+    }
+  }
+  return false;
+}
+
 // "were formulated by | Johannes Kepler"
 void AddAgent(std::string_view sentence, const std::string& lower,
               std::vector<std::string>& out) {
@@ -201,7 +215,7 @@ void AddAgent(std::string_view sentence, const std::string& lower,
         front.substr(0, front.size() - EndsIn(front, Reading::kFirstMade)));
   }
   if (front.empty() || EndsIn(front, Reading::kIs) > 0 ||
-      front.ends_with(" been")) {
+      front.ends_with(" been") || IsAThing(front)) {
     AddName(sentence.substr(by + kBy.size() - 1), out);
   }
 }

@@ -274,9 +274,25 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "kindInFront",
                                               "alsoNames",
                                               "symbolOf",
+                                              "judged",
+                                              "either",
+                                              "comesNext",
+                                              "sourceLead",
+                                              "rephrases",
                                               "partLabel",
                                               "madeOf",
-                                              "choiceAsOther"};
+                                              "choiceAsOther",
+                                              "sameName",
+                                              "honorific",
+                                              "namesakes",
+                                              "coin",
+                                              "andAHalf",
+                                              "oneWord",
+                                              "endsIncluded",
+                                              "endsExcluded",
+                                              "leadsToPair",
+                                              "formulaLabel",
+                                              "hasFormula"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -293,10 +293,29 @@ enum class Reading {
   kKindInFront,  // the same in front of it
   kAlsoNames,    // a name of several kinds of things, or a word that is none
   kSymbolOf,     // an element: its symbol, if that has another initial
+  // Of an answer in bold type (bold_answer.h):
+  kJudged,  // in front of "is true": what a question asks about
+  kEither,  // in front of the first of several
+  // Of what a response states first of all (main_statement.h):
+  kComesNext,   // behind a name and a comma: another one follows it
+  kSourceLead,  // begins a statement: where it was read
+  kRephrases,   // begins a sentence that gives a value in other units
   // Of what is not the answer itself:
-  kPartLabel,     // in front of ":" and a number: only a part of the result
-  kMadeOf,        // in front of "of" and a thing: another thing is meant
-  kChoiceAsOther  // behind a choice: it is named for another reason
+  kPartLabel,      // in front of ":" and a number: only a part of the result
+  kMadeOf,         // in front of "of" and a thing: another thing is meant
+  kChoiceAsOther,  // behind a choice: it is named for another reason
+  // Of other ways to write an answer (written_alike.h):
+  kSameName,   // a name, or its short form: the name in full
+  kHonorific,  // in front of a person's name: leaves the person the same
+  kNamesakes,  // persons' names that other initials make other persons
+  kCoin,      // a noun that is counted, and a fraction: one that is no fraction
+  kAndAHalf,  // an amount in words: in digits, in front of its unit
+  kOneWord,   // several words that are also written as one: that
+  kEndsIncluded,  // behind two bounds: both belong to the range
+  kEndsExcluded,  // or do not
+  kLeadsToPair,   // in front of two names: these are what is asked for
+  kFormulaLabel,  // in front of a formula of chemistry that is the result
+  kHasFormula     // in front of that of what a sentence is about
 };
 
 struct Phrase {

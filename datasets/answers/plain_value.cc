@@ -336,48 +336,6 @@ std::optional<std::string> LastLine(std::string_view text) {
   return std::string(last);
 }
 
-namespace {
-
-// Whether a text ends a sentence, a formula or a heading, not a list or
-// emphasis.
-bool EndsStatement(std::string_view text) {
-  return !text.empty() &&
-         std::string_view(".!:$)]").find(text.back()) != kNowhere;
-}
-
-}  // namespace
-
-std::optional<std::string> LastBoldEquation(std::string_view text) {
-  constexpr size_t kLongestName = 4;
-  text = TrimBlanks(text);
-  const size_t line = text.rfind('\n');
-  std::string_view last =
-      TrimBlanks(text.substr(line == kNowhere ? 0 : line + 1));
-  if (line == kNowhere || last.size() > 60 || last.size() < 8 ||
-      !last.starts_with("**") || !last.ends_with("**") ||
-      // One of several.
-      !EndsStatement(TrimBlanks(text.substr(0, line)))) {
-    return std::nullopt;
-  }
-  last = TrimBlanks(last.substr(2, last.size() - 4));
-  const size_t equal = last.find('=');
-  if (equal == kNowhere || last.find_first_of("$\\:?,*", 0) != kNowhere ||
-      last.find('=', equal + 1) != kNowhere) {
-    return std::nullopt;
-  }
-  const std::string_view name = TrimBlanks(last.substr(0, equal));
-  std::string_view value = TrimBlanks(last.substr(equal + 1));
-  if (value.starts_with("-")) value.remove_prefix(1);
-  const bool one = !name.empty() && name.size() <= kLongestName &&
-                   std::all_of(name.begin(), name.end(), [](char c) {
-                     return Letter(c) || Digit(c) || c == '_';
-                   });
-  if (!one || !Letter(name[0]) || value.empty() || !Digit(value[0])) {
-    return std::nullopt;
-  }
-  return std::string(last);
-}
-
 std::optional<std::string> LastFence(std::string_view text) {
   const size_t close = text.rfind("```");
   if (close == kNowhere || close == 0) return std::nullopt;

@@ -33,10 +33,6 @@ std::optional<std::string> PlainValue(std::string_view text);
 // A last line that consists only of an answer.
 std::optional<std::string> LastLine(std::string_view text);
 
-// "E = 6.6 J" of a last line "**E = 6.6 J**": an equation that gives the value
-// of one name.
-std::optional<std::string> LastBoldEquation(std::string_view text);
-
 // The content of a last fenced block, if it is one line.
 std::optional<std::string> LastFence(std::string_view text);
 

@@ -343,7 +343,18 @@ std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text) {
   const std::string lower = PlainLower(text);
   size_t first = kNowhere, second = 0;
   std::string_view whole = text;
-  if (text.ends_with(")")) {
+  // "at least 3, or [3, \\infty)"
+  const auto interval = [text](size_t behind) {
+    const std::string_view rest = TrimBlanks(text.substr(behind));
+    return !rest.empty() && (rest[0] == '[' || rest[0] == '(');
+  };
+  bool bracket = text.ends_with(")");
+  for (const std::string_view joint : Phrases(Reading::kSaysAgain)) {
+    const std::string behind = ", " + std::string(joint) + " ";
+    const size_t at = lower.rfind(behind);
+    bracket &= at == kNowhere || !interval(at + behind.size());
+  }
+  if (bracket) {
     first = text.rfind(" (");
     second = first + 2;
     whole.remove_suffix(1);
@@ -355,6 +366,13 @@ std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text) {
         first = at;
         second = at + 2;
       }
+    }
+    // "November 25, 2021 -> 11/25/2021"
+    for (const std::string_view arrow : {" -> ", " \u2192 ", " => "}) {
+      const size_t at = text.rfind(arrow);
+      if (first != kNowhere || at == kNowhere) continue;
+      first = at;
+      second = at + arrow.size();
     }
   }
   if (first == kNowhere || first == 0 ||

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "datasets/answers/bare_words.h"
+#include "datasets/answers/bold_answer.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/number_words.h"
@@ -197,6 +198,9 @@ std::string SubjectNamed(std::string_view sentence) {
       return std::string(name);
     }
   }
+  for (const std::string_view article : {"the ", "The "}) {
+    if (clause.starts_with(article)) clause.remove_prefix(article.size());
+  }
   const std::string_view name = name_at(clause);
   if (name.empty()) return {};
   std::string rest = Lower(clause.substr(name.size()));
@@ -250,6 +254,16 @@ std::string DateInFront(std::string_view text) {
   return {};
 }
 
+// " - it sinks", "\n\nIt sinks": whether a text behind a verdict in bold type
+// starts something new, rather than to say what it is a verdict on.
+bool BeginsAnew(std::string_view behind) {
+  if (behind.starts_with("\n")) return true;
+  behind = TrimBlanks(behind);
+  return behind.starts_with("-") || behind.starts_with("(") ||
+         (!behind.empty() && (static_cast<unsigned char>(behind[0]) >= 0x80 ||
+                              (behind[0] >= 'A' && behind[0] <= 'Z')));
+}
+
 }  // namespace
 
 std::vector<std::string> SaidInWords(std::string_view text) {
@@ -257,9 +271,18 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   // "No, it is not."
   std::string first = Lower(TrimBlanks(text).substr(0, 10));
   std::erase(first, '*');
+  // "**No** - it sinks."
+  const bool marked = TrimBlanks(text).starts_with("**");
   for (const std::string_view word : Phrases(Reading::kVerdict)) {
-    if (first.size() > word.size() && first.starts_with(word) &&
-        (first[word.size()] == ',' || first[word.size()] == '.')) {
+    const std::string bold = "**" + std::string(word) + "**";
+    const bool alone = marked &&
+                       Lower(TrimBlanks(text).substr(0, bold.size())) == bold &&
+                       BeginsAnew(TrimBlanks(text).substr(bold.size()));
+    const bool goes_on =
+        first.size() > word.size() && first.starts_with(word) &&
+        (first[word.size()] == ',' || first[word.size()] == '.' ||
+         std::string_view(first).substr(word.size()).starts_with(" \u2014"));
+    if (goes_on || alone) {
       if (OtherVerdict(Lower(text), word)) return out;
       return {std::string(word)};
     }
@@ -295,7 +318,13 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     const size_t open = sentence.rfind("**", close - 1);
     if (open != kNowhere && open + 2 < close && open > 0) {
       const std::string_view bold = sentence.substr(open + 2, close - open - 2);
-      if (!Blank(bold.front()) && !Blank(bold.back()) && bold.back() != ':') {
+      if (!Blank(bold.front()) && !Blank(bold.back()) && bold.back() != ':' &&
+          !HasRival(sentence, open, close + 2) &&
+          EndsIn(PlainLower(WithoutMarks(sentence.substr(0, open))),
+                 Reading::kNotThis) == 0 &&
+          // "Although it is **a**, this is b."
+          (BeginsIn(lower, Reading::kSubordinate) == 0 ||
+           sentence.find(", ", close) == kNowhere)) {
         out.push_back(Plain(bold));
       }
     }
@@ -321,7 +350,13 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   // "will take 12 days for its height to be 600"
   const bool purpose =
       lead.ends_with(" to be") && std::any_of(lead.begin(), lead.end(), Digit);
-  if (behind != kNowhere && !unknown && !purpose && !lower.ends_with("?") &&
+  // "though some argue it's b"
+  const std::string_view clause =
+      std::string_view(lead).substr(lead.rfind(", ") + 1);
+  const bool others = BeginsIn(TrimBlanks(clause), Reading::kTurnsBack) > 0 &&
+                      Mentions(clause, Reading::kAttributes);
+  if (behind != kNowhere && !unknown && !purpose && !others &&
+      !lower.ends_with("?") &&
       StanceAt(sentence, behind, sentence.size()) == Stance::kStates) {
     std::string said = Plain(WithoutLead(sentence.substr(behind)));
     const std::string folded = Lower(said);

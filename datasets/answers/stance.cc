@@ -446,7 +446,8 @@ std::string_view WithoutChecks(std::string_view text) {
                       !Mentions(PlainLower(text.substr(at + 1 + word)),
                                 Reading::kTherefore) &&
                       !SaysAnew(front, text.substr(at + 1));
-    if (last && std::any_of(front.begin(), front.end(), Digit)) {
+    const bool answers = HasDigits(front) || front.find("**") != kNowhere;
+    if (last && answers) {
       return front.substr(0, front.find_last_not_of(" \n\r\t-_=") + 1);
     }
   }
