@@ -32,6 +32,7 @@
 #include "datasets/answers/unicode_math.h"
 #include "datasets/answers/unit_beside.h"
 #include "datasets/answers/units.h"
+#include "datasets/answers/written_alike.h"
 #include "datasets/answers/written_order.h"
 
 namespace espalier {
@@ -643,10 +644,8 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
   return Undecided(absl::StrCat(why, "; without that, ", reason));
 }
 
-}  // namespace
-
-GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
-                         const GradePolicy& policy) {
+GradeVerdict GradeAsWritten(std::string_view gold, std::string_view answer,
+                            const GradePolicy& policy) {
   if (TrimBlanks(gold).empty()) return Different("gold is blank");
   if (TrimBlanks(answer).empty()) return Different("the answer is blank");
   if (TrimBlanks(gold) == TrimBlanks(answer)) {
@@ -718,6 +717,43 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
                                   "\"); read as if, ", verdict.reason));
   }
   return verdict;
+}
+
+// The verdict on what both say, written alike; that an exchange of the sides
+// finds is not certain.
+GradeVerdict GradeAlike(std::string_view gold, std::string_view answer,
+                        const GradePolicy& policy, GradeVerdict verdict) {
+  for (const bool exchanged : {false, true}) {
+    for (const AlikePair& pair :
+         exchanged ? WrittenAlike(answer, gold) : WrittenAlike(gold, answer)) {
+      GradeVerdict alike = exchanged
+                               ? GradeAsWritten(pair.answer, pair.gold, policy)
+                               : GradeAsWritten(pair.gold, pair.answer, policy);
+      if (!alike.equal && !alike.undecided) continue;
+      const std::string name = Lower(kFormulaName);
+      if (const size_t at = alike.reason.find(name); at != kNowhere) {
+        alike.reason.replace(at, name.size(), gold.substr(0, 60));
+      }
+      if (alike.equal && (pair.open || exchanged)) {
+        return Undecided("read in one way, " + alike.reason);
+      }
+      if (alike.equal || !verdict.undecided) return alike;
+    }
+  }
+  return verdict;
+}
+
+}  // namespace
+
+GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
+                         const GradePolicy& policy) {
+  if (const auto same = SameChemistry(gold, answer)) {
+    return *same ? Equal("both are the same formula of chemistry")
+                 : Different("the formulas of chemistry differ");
+  }
+  GradeVerdict verdict = GradeAsWritten(gold, answer, policy);
+  if (verdict.equal) return verdict;
+  return GradeAlike(gold, answer, policy, std::move(verdict));
 }
 
 GradeVerdict GradeAgainstAny(const std::vector<std::string>& golds,

@@ -263,15 +263,23 @@ std::string ReadExcept(std::string_view folded) {
 std::string BetweenInWords(std::string_view folded) {
   const bool strict = folded.starts_with("strictly ");
   if (strict) folded.remove_prefix(9);
-  constexpr std::string_view kBetween = "between ", kInclusive = " inclusive";
-  const bool inclusive = folded.ends_with(kInclusive);
-  constexpr std::string_view kFrom = "from ";
-  const bool ends = inclusive && folded.starts_with(kFrom);
-  if ((!ends && !folded.starts_with(kBetween)) || strict == inclusive) {
+  constexpr std::string_view kBetween = "between ", kFrom = "from ";
+  const auto take_end = [&folded](Reading reading) {
+    const size_t length = EndsIn(folded, reading);
+    if (length > 0) {
+      folded = TrimBlanks(folded.substr(0, folded.size() - length));
+    }
+    return length > 0;
+  };
+  // "not including endpoints" ends in "including endpoints".
+  const bool exclusive = take_end(Reading::kEndsExcluded);
+  const bool inclusive = !exclusive && take_end(Reading::kEndsIncluded);
+  const bool open = strict || exclusive;
+  const bool ends = (inclusive || exclusive) && folded.starts_with(kFrom);
+  if ((!ends && !folded.starts_with(kBetween)) || open == inclusive) {
     return {};
   }
   folded.remove_prefix(ends ? kFrom.size() : kBetween.size());
-  if (inclusive) folded.remove_suffix(kInclusive.size());
   const std::string_view mark = ends ? " to " : " and ";
   const size_t joint = folded.find(mark);
   if (joint == std::string_view::npos) return {};
@@ -280,6 +288,35 @@ std::string BetweenInWords(std::string_view folded) {
   if (!IsBound(from) || !IsBound(to)) return {};
   const std::string sign = inclusive ? " \\le " : " < ";
   return absl::StrCat(std::string(from), sign, "x", sign, std::string(to));
+}
+
+// "greater than 2" as "x > 2"; empty if it is no relation to a bound.
+std::string BoundInWords(std::string_view folded) {
+  for (const Phrase& relation : Rows(Reading::kRelation)) {
+    if (!BeginsWord(folded, relation.pattern)) continue;
+    const std::string_view bound =
+        TrimBlanks(folded.substr(relation.pattern.size()));
+    if (!IsBound(bound)) return {};
+    return absl::StrCat("x ", std::string(relation.meaning), " ",
+                        std::string(bound));
+  }
+  return {};
+}
+
+// "less than 2 or greater than 5" as "x < 2 \\text{ or } x > 5"; else empty.
+std::string TwoBoundsInWords(std::string_view folded) {
+  for (const std::string_view joint : {" and ", " or "}) {
+    for (size_t at = folded.find(joint); at != std::string_view::npos;
+         at = folded.find(joint, at + 1)) {
+      std::string_view behind = folded.substr(at + joint.size());
+      if (behind.starts_with("x is ")) behind.remove_prefix(5);
+      const std::string first = BoundInWords(folded.substr(0, at)),
+                        second = BoundInWords(behind);
+      if (first.empty() || second.empty()) continue;
+      return absl::StrCat(first, " \\text{", std::string(joint), "} ", second);
+    }
+  }
+  return {};
 }
 
 // "closed interval from -1 to 1" as "[-1, 1]"; else empty.
@@ -378,7 +415,11 @@ std::string RangeInWords(std::string_view folded) {
     return true;
   };
   skip("set of");
-  const bool all = skip("all");
+  const bool all = skip("all") || skip("any") || skip("every");
+  // "between 2 and 5, inclusive"
+  if (const std::string between = BetweenInWords(folded); !between.empty()) {
+    return between;
+  }
   std::string sign;
   for (const Phrase& kind : Rows(Reading::kSign)) {
     if (!skip(kind.pattern)) continue;
@@ -390,7 +431,8 @@ std::string RangeInWords(std::string_view folded) {
     return std::any_of(phrases.begin(), phrases.end(), skip);
   };
   const bool numbers =
-      skip_any(Reading::kReals) || (all && (skip("numbers") || skip("values")));
+      skip_any(Reading::kReals) ||
+      (all && (skip("numbers") || skip("values") || skip("number")));
   if (numbers && folded.empty()) return sign;
   if (!sign.empty()) return {};
   const bool named = skip("real x") || skip("x");
@@ -401,6 +443,9 @@ std::string RangeInWords(std::string_view folded) {
   }
   if (const std::string between = BetweenInWords(folded); !between.empty()) {
     return between;
+  }
+  if (const std::string both = TwoBoundsInWords(folded); !both.empty()) {
+    return both;
   }
   for (const Phrase& relation : Rows(Reading::kRelation)) {
     if (!skip(relation.pattern)) continue;

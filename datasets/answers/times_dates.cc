@@ -1,6 +1,8 @@
 #include "datasets/answers/times_dates.h"
 
+#include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -199,6 +201,179 @@ std::string DateOf(std::string_view text) {
     if (year <= 0 || !rest.empty()) return {};
   }
   return month > 0 && day > 0 ? Written(month, day, year) : std::string();
+}
+
+namespace {
+
+struct WholeDate {
+  int month = 0, day = 0, year = 0;
+  size_t end = 0;  // behind it; 0 if there is none
+  bool open = false;
+};
+
+constexpr int kFirstYear = 1000, kLastYear = 2999;
+
+WholeDate Checked(WholeDate date) {
+  const bool valid = date.month >= 1 && date.month <= 12 && date.day >= 1 &&
+                     date.day <= 31 && date.year >= kFirstYear &&
+                     date.year <= kLastYear;
+  return valid ? date : WholeDate();
+}
+
+// "05/14/1987", "14.05.1987", "1987-05-14" at the start of a text.
+WholeDate DateInDigits(std::string_view text, DateOrder order) {
+  constexpr size_t kLongest = 10;
+  std::string_view rest = text.substr(0, kLongest);
+  int parts[3];
+  size_t sizes[3];
+  char sign = '\0';
+  for (int i = 0; i < 3; ++i) {
+    const size_t before = rest.size();
+    parts[i] = TakeNumber(rest, 4);
+    sizes[i] = before - rest.size();
+    if (parts[i] < 0) return {};
+    if (i == 2) break;
+    if (rest.empty() || std::string_view("/.-").find(rest[0]) == kNowhere ||
+        (i == 1 && rest[0] != sign)) {
+      return {};
+    }
+    sign = rest[0];
+    rest.remove_prefix(1);
+  }
+  WholeDate out;
+  out.end = std::min(text.size(), kLongest) - rest.size();
+  if (out.end < text.size() && (Digit(text[out.end]) || Letter(text[out.end]) ||
+                                text[out.end] == sign)) {
+    return {};
+  }
+  if (sizes[0] == 4 && sizes[1] <= 2 && sizes[2] <= 2) {
+    out.year = parts[0];
+    out.month = parts[1];
+    out.day = parts[2];
+    return Checked(out);
+  }
+  if (sizes[2] != 4 || sizes[0] > 2 || sizes[1] > 2) return {};
+  const bool month_first =
+      parts[1] > 12 || (parts[0] <= 12 && order == DateOrder::kMonthFirst);
+  out.open = parts[0] <= 12 && parts[1] <= 12 && parts[0] != parts[1];
+  out.month = parts[month_first ? 0 : 1];
+  out.day = parts[month_first ? 1 : 0];
+  out.year = parts[2];
+  return Checked(out);
+}
+
+// "May 14th, 1987", "the 14th of May 1987" at the start of a text.
+WholeDate DateWithMonth(std::string_view text) {
+  constexpr size_t kLongest = 60;
+  constexpr int kMostWords = 5;
+  WholeDate out;
+  size_t at = 0;
+  text = text.substr(0, kLongest);
+  for (int i = 0; i < kMostWords && out.year == 0; ++i) {
+    const size_t start = at;
+    while (at < text.size() && (Letter(text[at]) || Digit(text[at]))) ++at;
+    const std::string word = Lower(text.substr(start, at - start));
+    if (at < text.size() && text[at] == '.' &&
+        Letter(word.empty() ? ' ' : word[0]))
+      ++at;
+    std::string_view digits = word;
+    if (const int month = MonthOf(word); month > 0 && out.month == 0) {
+      out.month = month;
+    } else if (const int day = DayOf(word); day > 0 && out.day == 0) {
+      out.day = day;
+    } else if (word.size() == 4 && Digit(word[0])) {
+      out.year = TakeNumber(digits, 4);
+      if (!digits.empty()) return {};
+      break;
+    } else if (word != "of" && !(word == "the" && i == 0)) {
+      return {};
+    }
+    const size_t blank = at;
+    while (at < text.size() && (text[at] == ' ' || text[at] == ',')) ++at;
+    if (at == blank) return {};
+  }
+  out.end = at;
+  const bool ends = at >= text.size() || !(Digit(text[at]) || Letter(text[at]));
+  return ends ? Checked(out) : WholeDate();
+}
+
+// "Thursday, " in front of a date.
+size_t DayNameLength(std::string_view text) {
+  size_t end = 0;
+  while (end < text.size() && Letter(text[end])) ++end;
+  if (end == 0 || !IsPhrase(Lower(text.substr(0, end)), Reading::kDay)) {
+    return 0;
+  }
+  while (end < text.size() && (text[end] == ' ' || text[end] == ',')) ++end;
+  return end;
+}
+
+// Whether what stands between two mentions of one date says that it is one.
+bool SaysSame(std::string_view between) {
+  std::string plain;
+  for (const char c : between) {
+    if (c != ' ' && c != '*' && c != '$') plain += c;
+  }
+  static constexpr std::string_view kSigns[] = {"->", "\u2192", "=",   "(",
+                                                "or", ",or",    "\\to"};
+  return std::find(std::begin(kSigns), std::end(kSigns), plain) !=
+         std::end(kSigns);
+}
+
+}  // namespace
+
+std::string WithDatesInWords(std::string_view text, DateOrder order,
+                             bool* open) {
+  constexpr size_t kNear = 12;
+  std::string out, last;
+  size_t behind = kNowhere;  // in `out`, the end of the last date
+  for (size_t at = 0; at < text.size();) {
+    const bool begins =
+        at == 0 || !(Digit(text[at - 1]) || Letter(text[at - 1]) ||
+                     text[at - 1] == '/' || text[at - 1] == '.');
+    WholeDate date;
+    size_t start = at;
+    if (begins && (Letter(text[at]) || Digit(text[at]))) {
+      start += DayNameLength(text.substr(at, 20));
+      if (start < text.size()) {
+        date = DateInDigits(text.substr(start), order);
+        if (date.end == 0) date = DateWithMonth(text.substr(start));
+      }
+    }
+    if (date.end == 0) {
+      out += text[at++];
+      continue;
+    }
+    if (open != nullptr) *open |= date.open;
+    std::string written = Written(date.month, date.day, 0);
+    written[0] = static_cast<char>(written[0] - 'a' + 'A');
+    absl::StrAppend(&written, ", ", date.year);
+    at = start + date.end;
+    // "November 25, 2021 -> 11/25/2021"
+    if (written == last && out.size() - behind <= kNear &&
+        SaysSame(std::string_view(out).substr(behind))) {
+      const bool bracket = out.find('(', behind) != kNowhere;
+      out.resize(behind);
+      if (bracket && at < text.size() && text[at] == ')') ++at;
+    } else {
+      out += written;
+    }
+    last = std::move(written);
+    behind = out.size();
+  }
+  return out;
+}
+
+bool IsWholeDate(std::string_view text) {
+  while (!text.empty() && Blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && (Blank(text.back()) || text.back() == '.')) {
+    text.remove_suffix(1);
+  }
+  const size_t start = DayNameLength(text);
+  text.remove_prefix(std::min(start, text.size()));
+  if (text.empty()) return false;
+  const size_t end = DateInDigits(text, DateOrder::kMonthFirst).end;
+  return end == text.size() || DateWithMonth(text).end == text.size();
 }
 
 }  // namespace espalier

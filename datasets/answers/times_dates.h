@@ -18,6 +18,18 @@ std::string TimeOfDay(std::string_view text);
 // A month and a day, perhaps a year.
 std::string DateOf(std::string_view text);
 
+// In what order a date in digits gives its day and its month.
+enum class DateOrder { kMonthFirst, kDayFirst };
+
+// `text` with its dates of a day, a month and a year as "May 14, 1987". Those
+// in digits that leave their order open ("03/04/2020") are read in `order`,
+// and `open` is set.
+std::string WithDatesInWords(std::string_view text, DateOrder order,
+                             bool* open);
+
+// Whether a text is one such date and nothing else.
+bool IsWholeDate(std::string_view text);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_ANSWERS_TIMES_DATES_H_
