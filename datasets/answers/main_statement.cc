@@ -32,7 +32,7 @@ size_t FirstEnd(std::string_view text) {
 }
 
 // The first two words of a text in lower case.
-std::string_view FirstWords(std::string_view lower) {
+std::string_view OpeningWords(std::string_view lower) {
   return lower.substr(0, lower.find(' ', lower.find(' ') + 1));
 }
 
@@ -100,7 +100,7 @@ std::string MainStatement(std::string_view text) {
         later.find("answer") != std::string::npos ||
         later.find('\n') != std::string::npos ||
         // "It was Ann Lee. It was Bob Ray."
-        PlainLower(text).starts_with(FirstWords(later))) {
+        PlainLower(text).starts_with(OpeningWords(later))) {
       return {};
     }
   }
