@@ -1,5 +1,6 @@
 #include "models/prompt/chat_template.h"
 
+#include <algorithm>
 #include <cctype>
 #include <utility>
 
@@ -17,6 +18,9 @@ constexpr std::string_view kDeepSeekBegin = "<｜begin▁of▁sentence｜>";
 constexpr std::string_view kDeepSeekUser = "<｜User｜>";
 constexpr std::string_view kDeepSeekAssistant = "<｜Assistant｜>";
 constexpr std::string_view kDeepSeekEnd = "<｜end▁of▁sentence｜>";
+constexpr char kJinjaName[] = "jinja";
+// A message that no template spells itself.
+constexpr std::string_view kMark = "What is 7f3a9c?";
 constexpr std::string_view kNoThought = "<think>\n\n</think>\n\n";
 
 // Llama 3.1's template uses this date if none is given. Today's date would make
@@ -93,6 +97,36 @@ std::string_view DeepSeekToken(std::string_view text) {
   return {};
 }
 
+// What looks like a control token in a Jinja program: <...> without blanks or
+// quotes, and [CAPITALS]. Marks of thoughts are none: a message may show them.
+std::vector<std::string> SpelledTokens(std::string_view source) {
+  constexpr size_t kLongest = 64, kMost = 256;
+  std::vector<std::string> tokens;
+  for (size_t at = 0; at < source.size() && tokens.size() < kMost; ++at) {
+    const char open = source[at];
+    if (open != '<' && open != '[') continue;
+    const char close = open == '<' ? '>' : ']';
+    size_t end = at + 1;
+    const auto may_be = [&](char c) {
+      if (open == '[') return (c >= 'A' && c <= 'Z') || c == '_' || c == '/';
+      return c != '<' && c != '\'' && c != '"' && c != '=' && c != '\\' &&
+             !IsSpace(c);
+    };
+    while (end < source.size() && end - at < kLongest && source[end] != close &&
+           may_be(source[end])) {
+      ++end;
+    }
+    if (end - at < 3 || end == source.size() || source[end] != close) continue;
+    const std::string token(source.substr(at, end + 1 - at));
+    if (token == "<think>" || token == "</think>" ||
+        std::find(tokens.begin(), tokens.end(), token) != tokens.end()) {
+      continue;
+    }
+    tokens.push_back(token);
+  }
+  return tokens;
+}
+
 }  // namespace
 
 struct ChatTemplate::MistralStyle {
@@ -164,6 +198,48 @@ absl::StatusOr<ChatTemplate> ChatTemplate::Named(std::string_view name) {
   return absl::NotFoundError(UnknownName("chat template", name, Names()));
 }
 
+absl::StatusOr<ChatTemplate> ChatTemplate::Jinja(std::string source,
+                                                 std::string bos,
+                                                 std::string eos) {
+  ChatTemplate chat;
+  chat.name_ = kJinjaName;
+  chat.family_ = Family::kJinja;
+  ESP_ASSIGN_OR_RETURN(chat.jinja_, JinjaTemplate::Parse(source));
+  chat.tokens_ = SpelledTokens(source);
+  for (const std::string& token : {bos, eos}) {
+    if (!token.empty()) chat.tokens_.push_back(token);
+  }
+  chat.source_ = std::move(source);
+  chat.bos_ = std::move(bos);
+  chat.eos_ = std::move(eos);
+  ESP_ASSIGN_OR_RETURN(const std::string text,
+                       chat.Render(std::vector<ChatMessage>{
+                           {ChatRole::kUser, std::string(kMark)}}));
+  if (text.find(kMark) == std::string::npos) {
+    return absl::InvalidArgumentError(
+        "the template does not show what the user says");
+  }
+  return chat;
+}
+
+std::string_view ChatTemplate::ControlToken(std::string_view text) const {
+  switch (family_) {
+    case Family::kPlain:
+      return {};
+    case Family::kMistral:
+      return MistralToken(text);
+    case Family::kDeepSeek:
+      return DeepSeekToken(text);
+    case Family::kJinja:
+      for (const std::string& token : tokens_) {
+        if (text.find(token) != std::string_view::npos) return token;
+      }
+      return BarToken(text);
+    default:
+      return BarToken(text);
+  }
+}
+
 absl::Status ChatTemplate::CheckMessages(
     absl::Span<const ChatMessage> messages) const {
   size_t i = !messages.empty() && messages[0].role == ChatRole::kSystem;
@@ -184,12 +260,8 @@ absl::Status ChatTemplate::CheckMessages(
         "the conversation does not end with a user message, so there is "
         "nothing to answer");
   }
-  if (family_ == Family::kPlain) return absl::OkStatus();
   for (const ChatMessage& message : messages) {
-    const std::string_view token =
-        family_ == Family::kMistral    ? MistralToken(message.text)
-        : family_ == Family::kDeepSeek ? DeepSeekToken(message.text)
-                                       : BarToken(message.text);
+    const std::string_view token = ControlToken(message.text);
     if (token.empty()) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "the ", RoleName(message.role), " message contains the control token ",
@@ -217,6 +289,8 @@ absl::StatusOr<std::string> ChatTemplate::Render(
       return RenderDeepSeek(messages);
     case Family::kMistral:
       return RenderMistral(messages);
+    case Family::kJinja:
+      return RenderJinja(messages, thinking, /*ask=*/true);
     default:
       return RenderPlain(messages);
   }
@@ -235,9 +309,36 @@ std::string ChatTemplate::AnswerEnd() const {
         if (name_ == style.name) return style.end;
       }
       return "";
+    case Family::kJinja: {
+      const auto text = RenderJinja(
+          {{ChatRole::kUser, "?"}, {ChatRole::kAssistant, std::string(kMark)}},
+          true, false);
+      if (!text.ok()) return "";
+      const size_t at = text->rfind(kMark);
+      return at == std::string::npos ? "" : text->substr(at + kMark.size());
+    }
     default:
       return "";
   }
+}
+
+absl::StatusOr<std::string> ChatTemplate::RenderJinja(
+    absl::Span<const ChatMessage> messages, bool thinking, bool ask) const {
+  JinjaList list;
+  for (const ChatMessage& message : messages) {
+    list.push_back(JinjaFields{{"role", RoleName(message.role)},
+                               {"content", message.text}});
+  }
+  JinjaFields variables = {{"messages", std::move(list)},
+                           {"add_generation_prompt", ask}};
+  if (!bos_.empty()) variables.emplace_back("bos_token", bos_);
+  if (!eos_.empty()) variables.emplace_back("eos_token", eos_);
+  // By either name; templates without the switch read neither.
+  if (!thinking) {
+    variables.emplace_back("enable_thinking", false);
+    variables.emplace_back("thinking", false);
+  }
+  return jinja_->Render(variables);
 }
 
 std::string ChatTemplate::RenderPlain(

@@ -21,19 +21,22 @@
 //   deepseek-r1      deepseek whose answers begin inside a <think> block
 //   mistral-v0.1 ... [INST] ... [/INST], in each of the published spacings
 //
-// Jinja templates are not run; find_template.h recognises which of these one
-// is.
+// Any other is a Jinja program of the checkpoint's own, which is run
+// (jinja_template.h) and named "jinja"; find_template.h finds it, and
+// recognises those above.
 //
 // Immutable; thread-safe.
 #ifndef ESPALIER_MODELS_PROMPT_CHAT_TEMPLATE_H_
 #define ESPALIER_MODELS_PROMPT_CHAT_TEMPLATE_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "models/prompt/jinja_template.h"
 
 namespace espalier {
 
@@ -60,7 +63,17 @@ class ChatTemplate {
   // The ChatML template of this style.
   static ChatTemplate ChatMl(ThinkStyle style);
 
+  // The Jinja program `source`; `bos` and `eos` are the texts of the begin and
+  // the end token that it may print, "" if there are none. InvalidArgument if
+  // it cannot be run, or leaves out what the user says.
+  static absl::StatusOr<ChatTemplate> Jinja(std::string source, std::string bos,
+                                            std::string eos);
+
   const std::string& name() const { return name_; }
+  // Of a Jinja program; else "".
+  const std::string& source() const { return source_; }
+  const std::string& bos() const { return bos_; }
+  const std::string& eos() const { return eos_; }
   // The prompt spells control tokens that the tokenizer must recognise.
   bool has_control_tokens() const { return family_ != Family::kPlain; }
   // The default system message; "": none.
@@ -72,7 +85,8 @@ class ChatTemplate {
   // The prompt up to where the model's answer begins. `thinking` affects only
   // models with a switch. InvalidArgument if roles do not alternate (a system
   // message, then user and assistant in turn, a user message last), and for a
-  // text that contains a control token, which would end its message.
+  // text that contains a control token, which would end its message, and for
+  // what a Jinja program refuses, with its words.
   absl::StatusOr<std::string> Render(absl::Span<const ChatMessage> messages,
                                      bool thinking = true) const;
   // What ends the model's answer when a conversation is rendered as it stands,
@@ -80,7 +94,7 @@ class ChatTemplate {
   std::string AnswerEnd() const;
 
  private:
-  enum class Family { kPlain, kChatMl, kLlama3, kDeepSeek, kMistral };
+  enum class Family { kPlain, kChatMl, kLlama3, kDeepSeek, kMistral, kJinja };
   // One of the published spacings of [INST] ... [/INST].
   struct MistralStyle;
   static absl::Span<const MistralStyle> MistralStyles();
@@ -92,11 +106,19 @@ class ChatTemplate {
   std::string RenderLlama3(absl::Span<const ChatMessage> messages) const;
   std::string RenderDeepSeek(absl::Span<const ChatMessage> messages) const;
   std::string RenderMistral(absl::Span<const ChatMessage> messages) const;
+  // `ask`: the model's answer follows.
+  absl::StatusOr<std::string> RenderJinja(
+      absl::Span<const ChatMessage> messages, bool thinking, bool ask) const;
+  // The first control token in `text`; "" if there is none.
+  std::string_view ControlToken(std::string_view text) const;
 
   std::string name_ = "plain";
   Family family_ = Family::kPlain;
   ThinkStyle think_ = ThinkStyle::kNone;
   std::string default_system_;
+  std::string source_, bos_, eos_;
+  std::vector<std::string> tokens_;  // control tokens that source_ spells
+  std::optional<JinjaTemplate> jinja_;
 };
 
 }  // namespace espalier

@@ -9,6 +9,7 @@
 #include "base/parse_json.h"
 #include "base/status_macros.h"
 #include "models/checkpoint/gguf.h"
+#include "models/tokenizer/tokenizer_config.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -163,6 +164,67 @@ absl::StatusOr<ChatTemplate> RecogniseTemplate(std::string_view text,
   return Unknown(where);
 }
 
+namespace {
+
+// What a template may print besides messages.
+struct Marks {
+  std::string bos, eos;
+};
+
+absl::StatusOr<Marks> MarksOfGguf(const std::string& path) {
+  ESP_ASSIGN_OR_RETURN(const GgufFile file, GgufFile::Open(path));
+  const GgufValue* texts = file.Find("tokenizer.ggml.tokens");
+  const auto text = [&](const char* key) -> std::string {
+    const GgufValue* id = file.Find(key);
+    const auto at = id == nullptr ? std::nullopt : id->Whole();
+    if (texts == nullptr || !at || *at < 0) return "";
+    return std::string(
+        texts->Text(static_cast<size_t>(*at)).value_or(std::string_view()));
+  };
+  return Marks{text("tokenizer.ggml.bos_token_id"),
+               text("tokenizer.ggml.eos_token_id")};
+}
+
+// Whether two templates read conversations of every form alike.
+bool RenderAlike(const ChatTemplate& a, const ChatTemplate& b) {
+  const ChatMessage system = {ChatRole::kSystem, "Be brief."},
+                    user = {ChatRole::kUser, "What is 2+3?"},
+                    thought = {ChatRole::kAssistant,
+                               "<think>\nhm\n</think>\n5"},
+                    answer = {ChatRole::kAssistant, "It is 5."};
+  const std::vector<ChatMessage> conversations[] = {
+      {user},
+      {system, user},
+      {user, answer, user},
+      {system, user, thought, user, answer, user}};
+  for (const auto& messages : conversations) {
+    for (const bool thinking : {true, false}) {
+      const auto x = a.Render(messages, thinking);
+      const auto y = b.Render(messages, thinking);
+      if (x.ok() != y.ok() || (x.ok() && *x != *y)) return false;
+    }
+  }
+  return true;
+}
+
+// The known template that the program is, or else the program itself.
+absl::StatusOr<ChatTemplate> TemplateOf(const std::string& text,
+                                        const std::string& where,
+                                        const Marks& marks) {
+  absl::StatusOr<ChatTemplate> known = RecogniseTemplate(text, where);
+  absl::StatusOr<ChatTemplate> chat =
+      ChatTemplate::Jinja(text, marks.bos, marks.eos);
+  if (known.ok() && (!chat.ok() || RenderAlike(*known, *chat))) return known;
+  if (chat.ok()) return chat;
+  return absl::InvalidArgumentError(absl::StrCat(
+      where, ": chat template: ", chat.status().message(),
+      "; name a known one instead (--template, or template: in a prompt "
+      "file): ",
+      absl::StrJoin(ChatTemplate::Names(), ", ")));
+}
+
+}  // namespace
+
 absl::StatusOr<ChatTemplate> FindTemplate(const std::string& folder,
                                           const std::string& name) {
   if (name != "auto") return ChatTemplate::Named(name);
@@ -170,18 +232,25 @@ absl::StatusOr<ChatTemplate> FindTemplate(const std::string& folder,
   if (fs::is_regular_file(folder, error)) {
     ESP_ASSIGN_OR_RETURN(const std::optional<std::string> text,
                          TextOfGguf(folder));
-    if (text) return RecogniseTemplate(*text, folder);
+    if (text) {
+      ESP_ASSIGN_OR_RETURN(const Marks marks, MarksOfGguf(folder));
+      return TemplateOf(*text, folder, marks);
+    }
+  }
+  Marks marks;
+  if (const auto tokens = ReadTokenizerConfig(folder); tokens.ok()) {
+    marks = {tokens->bos, tokens->eos};
   }
   const std::string jinja = folder + "/chat_template.jinja";
   if (fs::exists(jinja, error)) {
     ESP_ASSIGN_OR_RETURN(const std::string text, ReadFile(jinja));
-    return RecogniseTemplate(text, jinja);
+    return TemplateOf(text, jinja, marks);
   }
   const std::string config = folder + "/tokenizer_config.json";
   if (fs::exists(config, error)) {
     ESP_ASSIGN_OR_RETURN(const std::optional<std::string> text,
                          TextOfConfig(config));
-    if (text) return RecogniseTemplate(*text, config);
+    if (text) return TemplateOf(*text, config, marks);
   }
   return absl::NotFoundError(absl::StrCat(
       folder,

@@ -257,7 +257,9 @@ absl::Status AddRewardFormat(const EngineOptions& models,
         const ChatTemplate chat,
         FindTemplate(RewardFolder(models), format->template_name));
     config["reward_template"] =
-        absl::StrCat(chat.name(), ":", chat.default_system());
+        absl::StrCat(chat.name(), ":",
+                     chat.source().empty() ? chat.default_system()
+                                           : chat.source() + chat.eos());
   }
   absl::StrAppend(&info.reward_model_hash, ":", tokens);
   return absl::OkStatus();

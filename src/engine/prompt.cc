@@ -44,8 +44,14 @@ struct Source {
 absl::Status ReadQuestion(const Source& source, Prompt& prompt) {
   const PromptConfig& config = source.config;
   if (!config.template_().empty()) prompt.template_name = config.template_();
+  prompt.jinja = config.jinja();
+  prompt.bos = config.bos();
+  prompt.eos = config.eos();
+  if (!prompt.jinja.empty() && prompt.template_name != "jinja") {
+    return source.Error("jinja", -1, "goes with template: \"jinja\"");
+  }
   if (prompt.template_name != "auto") {
-    const auto known = ChatTemplate::Named(prompt.template_name).status();
+    const auto known = TemplateOf(prompt).status();
     if (!known.ok()) {
       return source.Error("template", -1, std::string(known.message()));
     }
@@ -197,10 +203,21 @@ absl::StatusOr<Prompt> ReadPrompt(const std::string& name) {
   return ParsePrompt(text, name);
 }
 
+absl::StatusOr<ChatTemplate> TemplateOf(const Prompt& prompt) {
+  if (!prompt.jinja.empty()) {
+    return ChatTemplate::Jinja(prompt.jinja, prompt.bos, prompt.eos);
+  }
+  return ChatTemplate::Named(prompt.template_name);
+}
+
 absl::Status ResolvePrompt(const std::string& checkpoint, Prompt& prompt) {
+  if (!prompt.jinja.empty()) return absl::OkStatus();
   ESP_ASSIGN_OR_RETURN(const ChatTemplate chat,
                        FindTemplate(checkpoint, prompt.template_name));
   prompt.template_name = chat.name();
+  prompt.jinja = chat.source();
+  prompt.bos = chat.bos();
+  prompt.eos = chat.eos();
   if (!prompt.system && !chat.default_system().empty()) {
     prompt.system = chat.default_system();
   }
@@ -210,6 +227,9 @@ absl::Status ResolvePrompt(const std::string& checkpoint, Prompt& prompt) {
 std::string PromptText(const Prompt& prompt) {
   PromptConfig config;
   config.set_template_(prompt.template_name);
+  config.set_jinja(prompt.jinja);
+  config.set_bos(prompt.bos);
+  config.set_eos(prompt.eos);
   if (prompt.system) config.set_system(*prompt.system);
   for (const Prompt::Example& one : prompt.examples) {
     PromptExample* example = config.add_example();

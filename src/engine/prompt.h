@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "espalier/task.h"
+#include "models/prompt/chat_template.h"
 #include "search/presets.h"
 
 namespace espalier {
@@ -26,6 +27,8 @@ inline constexpr char kQuestionMark[] = "{question}";
 
 struct Prompt {
   std::string template_name = "auto";
+  // Of the template "jinja" (ChatTemplate::Jinja).
+  std::string jinja, bos, eos;
   std::optional<std::string> system;  // unset: the template's own
   struct Example {
     std::string question;
@@ -47,6 +50,9 @@ absl::StatusOr<Prompt> ParsePrompt(const std::string& text,
 // The prompt in the file NAME.textproto, or the shipped one of this name;
 // NotFound names the closest.
 absl::StatusOr<Prompt> ReadPrompt(const std::string& name);
+
+// The prompt's template, which "auto" is none.
+absl::StatusOr<ChatTemplate> TemplateOf(const Prompt& prompt);
 
 // Replaces "auto" by the checkpoint's own template, and an unset system message
 // by the template's. After that the prompt depends on nothing else.

@@ -174,8 +174,7 @@ absl::StatusOr<PromptedTask> PutTask(const std::string& name,
         " judges the lines of a response, and the prompt extracts an answer; "
         "remove its answer: lines, or use another set"));
   }
-  ESP_ASSIGN_OR_RETURN(ChatTemplate chat,
-                       ChatTemplate::Named(prompt.template_name));
+  ESP_ASSIGN_OR_RETURN(ChatTemplate chat, TemplateOf(prompt));
   std::vector<AnswerPattern> answers;
   for (const std::string& answer : prompt.answers) {
     ESP_ASSIGN_OR_RETURN(answers.emplace_back(), AnswerPattern::Create(answer));

@@ -133,10 +133,22 @@ class CompleteTest(ProgramTest):
                          "Hi"), "<|im_start|>", "control token")
         self.path("model/chat_template.jinja", "{{ strange }}")
         self.refused(run("complete", "--model", model, "--chat", "--text",
-                         "Hi"), "chat_template.jinja", "unknown chat template")
+                         "Hi"), "chat_template.jinja", "does not show what the user")
         plain = run("complete", "--model", model, "--chat", "--template",
                     "plain", "--text", PROMPT, "--temperature", "0")
         self.assertEqual(plain.stdout, complete("--temperature", "0").stdout)
+
+    def test_any_other_template_is_run(self):
+        model = self.copy_of_model()
+        self.path("model/chat_template.jinja",
+                  "{% for m in messages %}{{ m.role | upper }}: {{ m.content }}"
+                  "\n{% endfor %}{% if add_generation_prompt %}A:{% endif %}")
+        chat = run("complete", "--model", model, "--chat", "--system", "Short.",
+                   "--text", "Hi", "--temperature", "0")
+        self.assertEqual(chat.returncode, 0, chat.stderr)
+        self.assertEqual(chat.stdout,
+                         complete("--temperature", "0",
+                                  text="SYSTEM: Short.\nUSER: Hi\nA:").stdout)
 
     def test_wrong_input(self):
         self.refused(complete(text=""), "at least one token")

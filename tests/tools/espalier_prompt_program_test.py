@@ -3,6 +3,7 @@
 ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
+import os
 import re
 import sqlite3
 import unittest
@@ -185,6 +186,34 @@ class PromptTest(ProgramTest):
                 asked = json.loads(line)["prompt"][2:]
                 self.assertTrue(any(asked.startswith(question)
                                     for question in questions), asked)
+
+    def test_a_template_of_the_models_own_is_run_and_recorded(self):
+        model = self.copy_of_model()
+        turns = "{% for m in messages %}{{ m.content }}{% endfor %}"
+        self.path("model/chat_template.jinja", turns)
+        prompt = self.own(OWN.replace('"plain"', '"auto"'))
+        shown = run("solve", STORY, "--model", model, "--prompt", prompt,
+                    "--show-prompt")
+        self.assertEqual(shown.stdout, f"a {STORY}\n", shown.stderr)
+        out = self.path("run.db")
+        done = self.generate(out, "--model", model, "--prompt", prompt)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with sqlite3.connect(f"file:{out}?mode=ro", uri=True) as db:
+            config = json.loads(db.execute(
+                "SELECT config FROM runs").fetchone()[0])
+        self.assertIn(turns, config["prompt"])
+        # The record has the template's text: the folder is not asked.
+        os.remove(self.path("model/chat_template.jinja"))
+        replay = run("replay", out)
+        self.assertEqual(replay.returncode, 0, replay.stderr + replay.stdout)
+        self.path("model/chat_template.jinja", turns + "{{ eos_token }}")
+        self.refused(self.generate(out, "--model", model, "--prompt", prompt,
+                                   "--resume"), "prompt is")
+        self.path("model/chat_template.jinja",
+                  "{{ raise_exception('not for stories') }}")
+        self.refused(self.generate(self.path("new.db"), "--model", model,
+                                   "--prompt", prompt), "not for stories",
+                     "chat_template.jinja")
 
     def test_eval_says_which_prompt(self):
         out = self.path("rows.json")

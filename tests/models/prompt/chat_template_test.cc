@@ -5,6 +5,7 @@
 // prompt.
 #include "models/prompt/chat_template.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -208,6 +209,53 @@ TEST(ChatTemplateTest, AnswerEndIsWhatEarlierAnswersEndWith) {
     EXPECT_NE(longer.find("ANSWER" + chat.AnswerEnd()), std::string::npos)
         << name;
   }
+}
+
+// Turns as Gemma's model card gives them; no system message.
+constexpr char kTurns[] =
+    "{{ bos_token }}{% for m in messages %}"
+    "{% if m.role == 'system' %}{{ raise_exception('no system message') }}"
+    "{% endif %}<start_of_turn>{{ 'model' if m.role == 'assistant' else m.role "
+    "}}\n{{ m.content | trim }}<end_of_turn>\n{% endfor %}"
+    "{% if add_generation_prompt %}<start_of_turn>model\n"
+    "{%- if enable_thinking is defined and not enable_thinking %}(no thoughts)"
+    "{% endif %}{% endif %}";
+
+TEST(ChatTemplate, JinjaIsRun) {
+  const auto chat = ChatTemplate::Jinja(kTurns, "<bos>", "<eos>");
+  ASSERT_TRUE(chat.ok()) << chat.status();
+  EXPECT_EQ(chat->name(), "jinja");
+  EXPECT_TRUE(chat->has_control_tokens());
+  const std::vector<ChatMessage> messages = {{ChatRole::kUser, " Hi "},
+                                             {ChatRole::kAssistant, "Hello."},
+                                             {ChatRole::kUser, "2+3?"}};
+  EXPECT_EQ(chat->Render(messages).value(),
+            "<bos><start_of_turn>user\nHi<end_of_turn>\n"
+            "<start_of_turn>model\nHello.<end_of_turn>\n"
+            "<start_of_turn>user\n2+3?<end_of_turn>\n<start_of_turn>model");
+  EXPECT_EQ(chat->Render(messages, false).value(),
+            chat->Render(messages).value() + "(no thoughts)");
+  EXPECT_EQ(chat->AnswerEnd(), "<end_of_turn>\n");
+}
+
+TEST(ChatTemplate, JinjaRefusesWithItsOwnWords) {
+  const auto chat = ChatTemplate::Jinja(kTurns, "<bos>", "<eos>");
+  ASSERT_TRUE(chat.ok()) << chat.status();
+  const auto message = [&](const std::vector<ChatMessage>& messages) {
+    return std::string(chat->Render(messages).status().message());
+  };
+  EXPECT_THAT(
+      message({{ChatRole::kSystem, "Be kind."}, {ChatRole::kUser, "?"}}),
+      testing::HasSubstr("no system message"));
+  for (const char* token : {"<bos>", "<eos>", "<end_of_turn>", "<|x|>"}) {
+    EXPECT_THAT(message({{ChatRole::kUser, std::string("a ") + token + " b"}}),
+                testing::HasSubstr(token));
+  }
+  EXPECT_EQ(message({{ChatRole::kUser, "a < b, [1] and <b>"}}), "");
+  EXPECT_THAT(
+      std::string(ChatTemplate::Jinja("{% if %}", "", "").status().message()),
+      testing::HasSubstr("line 1"));
+  EXPECT_FALSE(ChatTemplate::Jinja("Hello.", "", "").ok());
 }
 
 }  // namespace

@@ -158,8 +158,8 @@ TEST_F(FindTemplateTest, ACheckpointsFilesAreRead) {
         R"({"chat_template": [{"name": "tool_use", "template": "x"},
             {"name": "default", "template": "<|start_header_id|><|eot_id|>"}]})");
   EXPECT_EQ(FindTemplate(folder_, "auto")->name(), "llama3");
-  Write("chat_template.jinja", Mistral("' [INST] '", "' [/INST]'", ""));
-  EXPECT_EQ(FindTemplate(folder_, "auto")->name(), "mistral-v1");
+  Write("chat_template.jinja", kChatMl);
+  EXPECT_EQ(FindTemplate(folder_, "auto")->name(), "chatml");
   EXPECT_EQ(FindTemplate(folder_, "plain")->name(), "plain");
 }
 
@@ -186,6 +186,54 @@ TEST_F(FindTemplateTest, ABrokenConfigIsAnError) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << bad;
     EXPECT_NE(status.message().find("tokenizer_config.json"),
               absl::string_view::npos);
+  }
+}
+
+TEST_F(FindTemplateTest, AnyOtherProgramIsRun) {
+  const std::string turns =
+      "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content }}"
+      "{{ eos_token }}{% endfor %}";
+  Write("chat_template.jinja", turns);
+  Write("tokenizer_config.json",
+        R"({"bos_token": {"content": "<s>"}, "eos_token": "</s>"})");
+  const auto chat = FindTemplate(folder_, "auto");
+  ASSERT_TRUE(chat.ok()) << chat.status();
+  EXPECT_EQ(chat->source(), turns);
+  const std::vector<ChatMessage> messages = {{ChatRole::kUser, "Hi"}};
+  EXPECT_EQ(chat->Render(messages).value(), "<s>user: Hi</s>");
+
+  const std::string path = folder_ + "/model.gguf";
+  GgufBuilder()
+      .Text("tokenizer.chat_template", turns)
+      .Texts("tokenizer.ggml.tokens", {"a", "<s>", "</s>"})
+      .Whole("tokenizer.ggml.bos_token_id", 1)
+      .Whole("tokenizer.ggml.eos_token_id", 2)
+      .Write(path);
+  const auto same = FindTemplate(path, "auto");
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_EQ(same->Render(messages).value(), "<s>user: Hi</s>");
+}
+
+TEST_F(FindTemplateTest, AKnownOneThatReadsOtherwiseIsRun) {
+  Write("chat_template.jinja", kChatMl);
+  EXPECT_EQ(FindTemplate(folder_, "auto")->name(), "chatml");
+  const std::string own = "Answer well.\n" + kChatMl;
+  Write("chat_template.jinja", own);
+  const auto chat = FindTemplate(folder_, "auto");
+  ASSERT_TRUE(chat.ok()) << chat.status();
+  EXPECT_EQ(chat->source(), own);
+  EXPECT_EQ(
+      chat->Render(std::vector<ChatMessage>{{ChatRole::kUser, "Hi"}}).value(),
+      "Answer well.\n<|im_start|>user\nHi<|im_end|>\n"
+      "<|im_start|>assistant\n");
+}
+
+TEST_F(FindTemplateTest, WhatCannotBeRunIsNamed) {
+  Write("chat_template.jinja", "{% for %}");
+  const auto status = FindTemplate(folder_, "auto").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  for (const char* part : {"chat_template.jinja", "line 1", "--template"}) {
+    EXPECT_NE(status.message().find(part), absl::string_view::npos) << part;
   }
 }
 

@@ -151,22 +151,26 @@ const std::vector<Published>& AllPublished() {
   return all;
 }
 
-// Hugging Face's templates in short: what identifies them.
+// Hugging Face's templates in short.
 std::string JinjaOf(const std::string& name) {
-  const std::string chatml =
-      "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + "
-      "m['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"
-      "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}";
-  if (name == "chatml") return chatml + "{% endif %}";
+  const auto chatml = [](const std::string& said) {
+    return "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + " +
+           said +
+           " + '<|im_end|>' + '\\n' }}{% endfor %}"
+           "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}";
+  };
+  if (name == "chatml") return chatml("m['content']") + "{% endif %}";
   if (name == "qwen3") {
-    return chatml +
+    return chatml("m['content'].split('</think>')[-1].lstrip('\\n')") +
            "{% if enable_thinking is false %}{{ '<think>\\n\\n</think>\\n\\n' "
            "}}{% endif %}{% endif %}";
   }
   ESP_CHECK(name == "llama3");
-  return "{{ bos_token }}{% for m in messages %}{{ '<|start_header_id|>' + "
+  return "<|begin_of_text|>{% for m in messages %}{{ '<|start_header_id|>' + "
          "m['role'] + '<|end_header_id|>\\n\\n' + m['content'] | trim + "
-         "'<|eot_id|>' }}{% endfor %}";
+         "'<|eot_id|>' }}{% endfor %}{% if add_generation_prompt %}"
+         "{{ '<|start_header_id|>assistant<|end_header_id|>\\n\\n' }}{% endif "
+         "%}";
 }
 
 // GPT-2's alphabet: a printable character for every byte.
