@@ -11,6 +11,14 @@
 
 namespace espalier {
 
+// Nouns that make what happens unreal, or of which something else is lost:
+// "finds 4 in a dream", "loses track of 4".
+inline constexpr std::string_view kStoryUnreal[] = {
+    "dream",    "dreams", "nightmare", "imagination", "mind",  "head",
+    "thoughts", "theory", "track",     "sight",       "touch", "count",
+    "hasnt",    "hadnt",  "havent",    "isnt",        "wasnt", "aint",
+    "doesnt",   "didnt",  "wont"};
+
 // Words that change what a sentence tells: whether it happens at all, to whose
 // things, and how often. Those that get or lose things are in it too, as a
 // sentence has one of them.

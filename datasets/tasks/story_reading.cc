@@ -160,7 +160,9 @@ class SlotReading {
 
   bool Plain(size_t at) const {
     return at < size() && !words_.numbers[at] &&
-           !IsOneOf(words_.texts[at], kGrammar);
+           !IsOneOf(words_.texts[at], kGrammar) &&
+           !IsOneOf(words_.texts[at], kStoryUnreal) &&
+           !words_.texts[at].ends_with("n't");
   }
 
  private:
@@ -707,8 +709,9 @@ absl::StatusOr<StoryContent> ReadAsWritten(std::string_view question) {
                        Quoted(sentence.text)));
     }
     if (opens && quantity && IsUnit(quantity->thing)) {
-      return Foreign(absl::StrCat("stories count things, not ",
-                                  absl::StrJoin(quantity->thing, " ")));
+      return Foreign(absl::StrCat("\"", absl::StrJoin(quantity->thing, " "),
+                                  "\" may be a unit (of measure, money or "
+                                  "time), which the stories do not use"));
     }
     if (!clauses) return NoSuchSentence(sentence);
     const auto asks = std::count_if(
