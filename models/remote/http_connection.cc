@@ -23,16 +23,9 @@
 #include "nlohmann/json.hpp"
 
 namespace espalier {
-namespace {
-
-// Bytes that a reply's head may have, with those of interim replies and
-// trailers. libcurl itself takes up to 100 kB of one line and 300 in all.
-constexpr size_t kLongestHead = size_t{256} << 10;
-// Of one read from the socket.
-constexpr int64_t kReadBytes = int64_t{64} << 10;
 
 // What is read of one reply.
-struct Reading {
+struct ReplyReading {
   size_t most_bytes;  // of the body
   curl_socket_t socket = CURL_SOCKET_BAD;
   std::string body;
@@ -43,9 +36,17 @@ struct Reading {
   bool moved = false;  // since this was last made false
 };
 
+namespace {
+
+// Bytes that a reply's head may have, with those of interim replies and
+// trailers. libcurl itself takes up to 100 kB of one line and 300 in all.
+constexpr size_t kLongestHead = size_t{256} << 10;
+// Of one read from the socket.
+constexpr int64_t kReadBytes = int64_t{64} << 10;
+
 // libcurl's CURLOPT_HEADERFUNCTION: one line, with its end.
 size_t TakeHeader(char* data, size_t, size_t size, void* to) {
-  auto& reading = *static_cast<Reading*>(to);
+  auto& reading = *static_cast<ReplyReading*>(to);
   reading.moved = true;
   reading.head_bytes += size;
   reading.too_long = reading.head_bytes > kLongestHead;
@@ -73,7 +74,7 @@ size_t TakeHeader(char* data, size_t, size_t size, void* to) {
 
 // libcurl's CURLOPT_WRITEFUNCTION.
 size_t TakeBody(char* data, size_t, size_t size, void* to) {
-  auto& reading = *static_cast<Reading*>(to);
+  auto& reading = *static_cast<ReplyReading*>(to);
   reading.moved = true;
   reading.too_long = reading.body.size() + size > reading.most_bytes;
   if (reading.too_long) return 0;
@@ -86,7 +87,7 @@ size_t TakeBody(char* data, size_t, size_t size, void* to) {
 curl_socket_t OpenSocket(void* to, curlsocktype, curl_sockaddr* address) {
   const int made = socket(address->family, address->socktype | SOCK_CLOEXEC,
                           address->protocol);
-  static_cast<Reading*>(to)->socket = made;
+  static_cast<ReplyReading*>(to)->socket = made;
   return made < 0 ? CURL_SOCKET_BAD : made;
 }
 
@@ -241,7 +242,7 @@ class HttpConnection::Client {
     return result;
   }
 
-  Reading& reading() { return reading_; }
+  ReplyReading& reading() { return reading_; }
   // Whether the last request ended since no byte came.
   bool silent() const { return silent_; }
   // What libcurl says of the failure `error`.
@@ -290,7 +291,7 @@ class HttpConnection::Client {
   CURL* easy_ = nullptr;
   CURLM* multi_ = nullptr;
   curl_slist* headers_ = nullptr;
-  Reading reading_{};
+  ReplyReading reading_{};
   char detail_[CURL_ERROR_SIZE] = "";
   bool silent_ = false;
   std::atomic<bool> stopped_ = false;
@@ -320,7 +321,7 @@ absl::StatusOr<HttpReply> HttpConnection::Send(const std::string& path,
   const std::string url = endpoint_.Url() + path;
   if (client_->stopped()) return absl::CancelledError(url + ": cancelled");
   const CURLcode error = client_->Send(url, body);
-  Reading& reading = client_->reading();
+  ReplyReading& reading = client_->reading();
   if (client_->stopped()) return absl::CancelledError(url + ": cancelled");
   if (reading.too_long) {
     return absl::ResourceExhaustedError(
