@@ -298,7 +298,23 @@ std::string CommittedPart(std::string_view text) {
       std::string_view(",;(").find(TrimBlanks(after)[0]) != kNowhere ||
       TrimBlanks(after).starts_with("\u2014") ||
       TrimBlanks(after).starts_with("\u2013");
-  const bool stated = EndsIn(lead, Reading::kStates) > 0 ||
+  // "was written by the Colombian author |"
+  constexpr std::string_view kWrittenBy = "written by";
+  constexpr size_t kLongestRole = 40;
+  const size_t written = lead.rfind(kWrittenBy);
+  const std::string_view who = written == std::string::npos
+                                   ? std::string_view()
+                                   : TrimBlanks(std::string_view(lead).substr(
+                                         written + kWrittenBy.size()));
+  const bool role = who.starts_with("the ") && who.size() <= kLongestRole &&
+                    EndsIn(who, Reading::kRole) > 0 &&
+                    who.find(" of ") == kNowhere && who.find(',') == kNowhere &&
+                    who.find("'s ") == kNowhere;
+  const bool writes =
+      written != std::string::npos && (who.empty() || role) &&
+      EndsIn(TrimBlanks(std::string_view(lead).substr(0, written)),
+             Reading::kIs) > 0;
+  const bool stated = (writes && role) || EndsIn(lead, Reading::kStates) > 0 ||
                       EndsIn(lead, Reading::kIs) > 0 || lead.ends_with(" by") ||
                       lead.ends_with(" the") || lead.ends_with(" a");
   if (!ends && (!goes_on || !stated)) return {};
@@ -308,9 +324,8 @@ std::string CommittedPart(std::string_view text) {
     return {};
   }
   // A passive with its agent attributes nothing.
-  constexpr std::string_view kWrittenBy = "written by";
   std::string plain(text);
-  if (lead.ends_with(kWrittenBy)) {
+  if (writes) {
     const size_t at = PlainLower(text).rfind(kWrittenBy, from);
     plain.replace(at, kWrittenBy.size(), "created by");
   }

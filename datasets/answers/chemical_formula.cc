@@ -240,7 +240,8 @@ class ChemistryScanner {
       const std::string_view rest = text_.substr(at);
       if (rest[0] == ' ') {
         ++at;
-      } else if (rest.starts_with("\\,") || rest.starts_with("\\;")) {
+      } else if (rest.starts_with("\\,") || rest.starts_with("\\;") ||
+                 rest.starts_with("\\ ") || rest.starts_with("\\:")) {
         at += 2;
       } else if (rest.starts_with("\\ce{")) {
         ++braces;
@@ -366,8 +367,9 @@ std::string WithFormulaNamed(std::string_view gold, std::string_view text) {
       ++at;
       continue;
     }
-    // "$H_2O$"
-    while (out.ends_with("$") && end < text.size() && text[end] == '$') {
+    // "$H_2O$"; a formula of its own lines stays one.
+    while (out.ends_with("$") && !out.ends_with("$$") && end < text.size() &&
+           text[end] == '$') {
       out.pop_back();
       ++end;
     }

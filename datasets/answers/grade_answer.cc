@@ -1,7 +1,6 @@
 #include "datasets/answers/grade_answer.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 #include <vector>
 
@@ -29,10 +28,11 @@
 #include "datasets/answers/restated.h"
 #include "datasets/answers/sentence.h"
 #include "datasets/answers/stance.h"
-#include "datasets/answers/unicode_math.h"
+#include "datasets/answers/thoughts.h"
 #include "datasets/answers/unit_beside.h"
 #include "datasets/answers/units.h"
 #include "datasets/answers/written_alike.h"
+#include "datasets/answers/written_form.h"
 #include "datasets/answers/written_order.h"
 
 namespace espalier {
@@ -48,77 +48,6 @@ GradeVerdict Different(std::string reason) {
 }
 GradeVerdict Undecided(std::string reason) {
   return {.reason = "undecided: " + std::move(reason), .undecided = true};
-}
-
-// Whether the text is words and numbers, so that folding loses nothing.
-bool OnlyWords(std::string_view text) {
-  bool run = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    const bool letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
-    run |= letter && i > 0 &&
-           std::isalpha(static_cast<unsigned char>(text[i - 1])) != 0;
-    if (std::string_view("^_+*/=<>()[]|").find(c) != std::string_view::npos) {
-      return false;
-    }
-    const std::string_view rest = text.substr(i);
-    if (c == '\\' && !rest.starts_with("\\text") &&
-        !rest.starts_with("\\mathrm") && !rest.starts_with("\\mbox")) {
-      return false;
-    }
-  }
-  return run;
-}
-
-// "The train arrives at 8:15, since it left at 7:45.": whether a clause that
-// gives a reason or a time of before ends in the last of several clock times.
-bool EndsInOtherTime(std::string_view raw) {
-  const auto clock = [raw](size_t colon) {
-    return colon > 0 && Digit(raw[colon - 1]) && colon + 2 < raw.size() &&
-           Digit(raw[colon + 1]) && Digit(raw[colon + 2]);
-  };
-  size_t last = raw.rfind(':');
-  while (last != kNowhere && last > 0 && !clock(last)) {
-    last = raw.rfind(':', last - 1);
-  }
-  if (last == kNowhere || last == 0 || raw.size() > kLongestMath) return false;
-  size_t before = raw.rfind(':', last - 1);
-  while (before != kNowhere && before > 0 && !clock(before)) {
-    before = raw.rfind(':', before - 1);
-  }
-  if (before == kNowhere || before == 0) return false;
-  std::string_view between = raw.substr(before + 3, last - before - 3);
-  // "It closes at 7:30. It opens at 6:00."
-  const auto minutes = [raw](size_t colon) {
-    const size_t tens =
-        colon > 1 && Digit(raw[colon - 2]) ? colon - 2 : colon - 1;
-    return 60 * std::atoi(std::string(raw.substr(tens, colon - tens)).c_str()) +
-           std::atoi(std::string(raw.substr(colon + 1, 2)).c_str());
-  };
-  if (const size_t stop = between.rfind(". ");
-      stop != kNowhere && minutes(last) < minutes(before)) {
-    const std::string words = PlainLower(between.substr(stop + 2));
-    if (Mentions(words, Reading::kBegins) &&
-        !Mentions(words, Reading::kTherefore)) {
-      return true;
-    }
-  }
-  // "After 90 minutes, it is 7:30." concludes.
-  between.remove_prefix(between.find_last_of(",.;\n") + 1);
-  const size_t hour = between.find_last_not_of("0123456789");
-  between = between.substr(0, hour == kNowhere ? 0 : hour + 1);
-  return !HasDigits(between) &&
-         Mentions(PlainLower(between), Reading::kWhenOrWhy);
-}
-
-// "x_1" and "x1": a letter with a number as its index.
-bool SameIndexed(std::string_view gold, std::string_view answer) {
-  std::string name(TrimBlanks(gold));
-  std::erase_if(name, [](char c) { return c == '{' || c == '}'; });
-  const std::string_view plain = TrimBlanks(answer);
-  return name.size() > 2 && name.size() < 6 && Letter(name[0]) &&
-         name[1] == '_' && std::all_of(name.begin() + 2, name.end(), Digit) &&
-         name.erase(1, 1) == plain;
 }
 
 // "5:30 PM", or half past five, against "17:30" or "3:15", which may be ratios.
@@ -154,48 +83,10 @@ bool SameHour(const Readings& gold, const Readings& answer) {
          open.substr(0, open.size() - kClock.size());
 }
 
-// "\\approx 7" for gold "7": a number below 100 that is rounded to an integer
-// may be off by more than half a percent. Words count only if there are no
-// others: "about 7".
-bool RoundedAway(std::string_view gold, std::string_view found,
-                 std::string_view answer) {
-  const std::vector<std::string> number = BareWords(gold.substr(0, 20));
-  if (number.size() != 1 || number[0].size() > 2 || !HasDigits(number[0])) {
-    return false;
-  }
-  const auto rounded = [&number](std::string_view text, bool sign) {
-    constexpr size_t kLongest = 60;
-    if (text.size() > kLongest) return false;
-    std::vector<std::string> said = BareWords(AsciiMath(text));
-    std::erase_if(said, [](const std::string& word) {
-      return word == "(" || word == ")";
-    });
-    if (said.size() != 2) return false;
-    const bool front = said[1] == number[0];
-    const std::string& word = said[front ? 0 : 1];
-    return (front || said[0] == number[0]) &&
-           (sign ? word == "approx" || word == "sim"
-                 : IsPhrase(word, Reading::kRoundedTo));
-  };
-  return rounded(found, true) || rounded(answer, false);
-}
-
 // Whether it has a unit that letters can be compared with.
 bool WritesUnit(const Readings& side) {
   const Expr& e = side.answers[0].expr;
   return e != nullptr && e->op == Op::kQuantity;
-}
-
-// "4.0e3": a measurement, behind which the answer may have a unit.
-bool IsScientific(std::string_view text) {
-  text = TrimBlanks(text);
-  if (text.starts_with("-")) text.remove_prefix(1);
-  const size_t e = text.find_first_of("eE");
-  if (e == kNowhere || e == 0 || !Digit(text[0])) return false;
-  std::string_view power = text.substr(e + 1);
-  if (power.starts_with("-") || power.starts_with("+")) power.remove_prefix(1);
-  return text.substr(0, e).find_first_not_of("0123456789.") == kNowhere &&
-         !power.empty() && std::all_of(power.begin(), power.end(), Digit);
 }
 
 // The unit that a side names, if known.
@@ -599,6 +490,32 @@ bool DropsPercent(std::string_view gold, const Readings& b,
   return !CompareRead(grader, grader.Read(gold), grader.Read(said)).equal;
 }
 
+// "a or b" and "a and b": whether only one of two lists of words leaves a
+// choice.
+bool OneLeavesChoice(const Readings& a, const Readings& b) {
+  constexpr std::string_view kOr = " or ", kAnd = " and ";
+  const std::string x = Lower(a.text.substr(0, 200)),
+                    y = Lower(b.text.substr(0, 200));
+  const auto only = [](const std::string& text, std::string_view word,
+                       std::string_view other) {
+    return text.find(word) != kNowhere && text.find(other) == kNowhere;
+  };
+  const bool apart = (only(x, kOr, kAnd) && only(y, kAnd, kOr)) ||
+                     (only(x, kAnd, kOr) && only(y, kOr, kAnd));
+  return apart && OnlyWords(x) && OnlyWords(y) && !HasDigits(x) &&
+         !HasDigits(y);
+}
+
+// The letter that an equation or a congruence is about; 0 if none.
+char LetterInFront(std::string_view text) {
+  text = TrimBlanks(text);
+  if (text.size() < 3 || !Letter(text[0])) return 0;
+  const std::string_view rest = TrimBlanks(text.substr(1));
+  const bool equates = rest.starts_with("=") || rest.starts_with("\\equiv") ||
+                       rest.starts_with("\u2261");
+  return equates ? text[0] : '\0';
+}
+
 // What two answers that compare as equal say besides, so that they may differ.
 std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
                                          std::string_view answer,
@@ -635,6 +552,15 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
     why = "the letters of gold stand in another order";
   } else if (RoundedAway(a.text, b.text, answer)) {
     why = "the answer is rounded, gold is not";
+  } else if (OneLeavesChoice(a, b)) {
+    why = "only one of them leaves a choice";
+  } else if (const char x = LetterInFront(a.text), y = LetterInFront(b.text);
+             x != 0 && y != 0 && x != y &&
+             reason.find(" mod ") != std::string::npos) {
+    why = "they are about different letters";
+  } else if (TrimBlanks(b.text).ends_with(" of") &&
+             !TrimBlanks(a.text).ends_with(" of")) {
+    why = "the answer breaks off";
   } else if (DropsPercent(gold, b, policy)) {
     why = "the answer is a percentage, gold is not";
   } else {
@@ -743,6 +669,14 @@ GradeVerdict GradeAlike(std::string_view gold, std::string_view answer,
   return verdict;
 }
 
+// Whether a short text is a sentence with signs of a formula in it.
+bool SentenceWithSigns(std::string_view text) {
+  constexpr size_t kLongestSigned = 400;
+  return text.size() <= kLongestSigned &&
+         std::count(text.begin(), text.end(), ' ') > 2 &&
+         text.find_first_of("*^()[]{}|") != kNowhere;
+}
+
 }  // namespace
 
 GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
@@ -751,9 +685,25 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
     return *same ? Equal("both are the same formula of chemistry")
                  : Different("the formulas of chemistry differ");
   }
+  if (policy.extract && TrimBlanks(gold) != TrimBlanks(answer)) {
+    const std::string_view said = WithoutThoughts(answer);
+    if (!TrimBlanks(said).empty()) answer = said;
+  }
   GradeVerdict verdict = GradeAsWritten(gold, answer, policy);
   if (verdict.equal) return verdict;
-  return GradeAlike(gold, answer, policy, std::move(verdict));
+  if (const std::string_view bare =
+          policy.extract ? WithoutCourtesy(answer) : std::string_view();
+      !bare.empty()) {
+    GradeVerdict said = GradeAnswer(gold, bare, policy);
+    if (said.equal) return said;
+  }
+  verdict = GradeAlike(gold, answer, policy, std::move(verdict));
+  // A sentence with signs, as gold, may be read as either.
+  if (!verdict.equal && !verdict.undecided && policy.extract &&
+      SentenceWithSigns(gold) && GradeAsWritten(answer, gold, policy).equal) {
+    return Undecided("read in one way, both say the same");
+  }
+  return verdict;
 }
 
 GradeVerdict GradeAgainstAny(const std::vector<std::string>& golds,

@@ -112,6 +112,41 @@ std::string MainStatement(std::string_view text) {
   return said;
 }
 
+std::string_view WithoutCourtesy(std::string_view text) {
+  constexpr size_t kLongestCourtesy = 120, kLongestCourteous = 2000;
+  text = TrimBlanks(text);
+  if (text.size() > kLongestCourteous) return {};
+  const std::string_view whole = text;
+  const size_t end = FirstEnd(text);
+  const std::string first = PlainLower(WithoutStops(text.substr(0, end)));
+  if (end < text.size() && IsPhrase(first, Reading::kCourtesy)) {
+    text = TrimBlanks(text.substr(end));
+  }
+  for (size_t at = text.size(); at > 0;) {
+    at = text.substr(0, at).find_last_of(".!?\n");
+    if (at == kNowhere || text.size() - at > kLongestCourtesy) break;
+    const std::string last = PlainLower(TrimBlanks(text.substr(at + 1)));
+    if (BeginsIn(last, Reading::kCourtesyBehind) == 0) continue;
+    const std::string_view written = TrimBlanks(text.substr(at + 1));
+    // Names, numbers and doubts may be about the answer.
+    const bool name = std::any_of(
+        written.begin() + 1, written.end(), [&written](const char& c) {
+          const char next = &c < &written.back() ? *(&c + 1) : ' ';
+          return UpperCase(c) && !(c == 'I' && !Letter(next));
+        });
+    if (name || HasDigits(last) || last.find("answer") != std::string::npos ||
+        last.find("mistake") != std::string::npos ||
+        Mentions(last, Reading::kWrong) || Mentions(last, Reading::kDenies) ||
+        Mentions(last, Reading::kNamesOther)) {
+      break;
+    }
+    text = TrimBlanks(text.substr(0, at + 1));
+    at = text.size();
+    break;
+  }
+  return text.size() < whole.size() ? text : std::string_view();
+}
+
 std::string YearStated(std::string_view text) {
   constexpr int kFirst = 1000, kLast = 2100;
   text = WithoutStops(text);

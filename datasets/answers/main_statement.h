@@ -19,6 +19,10 @@ namespace espalier {
 // follows may take it back.
 std::string MainStatement(std::string_view text);
 
+// Without sentences that are only friendly to the reader: "Great question!" in
+// front, "Let me know if you need more." behind; empty if there are none.
+std::string_view WithoutCourtesy(std::string_view text);
+
 // The only year of a single sentence that says when something happened; empty
 // if there is none, or if it is that of another time.
 std::string YearStated(std::string_view text);

@@ -250,6 +250,67 @@ void AddPlace(std::string_view sentence, const std::string& lower,
   AddName(rest, out);
 }
 
+// "Au is the chemical symbol for | gold": what the last sentence of a text
+// says that a symbol or an abbreviation means.
+void AddMeaning(std::string_view text, std::vector<std::string>& out) {
+  constexpr size_t kMostWords = 5;
+  text = TrimBlanks(text);
+  if (text.size() > kLongestStatement) return;
+  std::string whole(text);
+  std::erase_if(whole, [](char c) { return c == '"' || c == '*'; });
+  const std::string lower = PlainLower(whole);
+  if (!Plainly(lower) || lower.find('\n') != kNowhere ||
+      lower.size() != whole.size()) {
+    return;
+  }
+  size_t behind = 0;
+  for (const std::string_view phrase : Phrases(Reading::kStandsFor)) {
+    const size_t at = lower.rfind(phrase);
+    if (at == kNowhere || at == 0 || lower[at - 1] != ' ') continue;
+    if (lower.find(phrase) != at) return;
+    behind = std::max(behind, at + phrase.size());
+  }
+  if (behind == 0) return;
+  const std::string_view said =
+      WithoutStop(std::string_view(whole).substr(behind));
+  // The subject alone in front: "It is the", "Au is the".
+  const std::string_view front = std::string_view(lower).substr(0, behind);
+  const size_t stop = front.rfind(". ");
+  const std::string_view clause = front.substr(stop == kNowhere ? 0 : stop + 2);
+  const bool plain = std::all_of(said.begin(), said.end(), [](char c) {
+    return Letter(c) || c == ' ' || c == '-';
+  });
+  if (said.empty() || !plain || WordsOf(said).size() > kMostWords ||
+      WordsOf(clause).size() > kMostWords + 2 || clause.find(',') != kNowhere ||
+      PlainLower(said).find(" and ") != kNowhere) {
+    return;
+  }
+  out.emplace_back(said);
+}
+
+// Without what a second verb says: "It was written by Ann Lee | and was first
+// published in 1860".
+std::string_view WithoutSecondVerb(std::string_view sentence) {
+  constexpr std::string_view kAnd = " and ";
+  const std::string lower = PlainLower(sentence);
+  const size_t by = lower.find(" by ");
+  if (by == kNowhere || lower.size() != sentence.size()) return sentence;
+  const size_t at = lower.find(kAnd, by);
+  if (at == kNowhere) return sentence;
+  const std::string_view rest =
+      std::string_view(lower).substr(at + kAnd.size());
+  const size_t verb = BeginsIn(rest, Reading::kIs);
+  if (verb == 0) return sentence;
+  const std::string_view tail = rest.substr(verb);
+  if (tail.find(" by ") != kNowhere || tail.find(kAnd) != kNowhere ||
+      Mentions(tail, Reading::kCopula) || Mentions(tail, Reading::kNotYet)) {
+    return sentence;
+  }
+  sentence = TrimBlanks(sentence.substr(0, at));
+  if (sentence.ends_with(",")) sentence.remove_suffix(1);
+  return sentence;
+}
+
 // "Paris | is the correct answer"
 void AddSubject(std::string_view sentence, const std::string& lower,
                 std::vector<std::string>& out) {
@@ -382,7 +443,9 @@ bool SaysPlainly(std::string_view text) {
 
 std::vector<std::string> NamesSaid(std::string_view text) {
   std::vector<std::string> out;
-  const std::string_view sentence = Statement(text);
+  AddMeaning(text, out);
+  if (!out.empty()) return out;
+  const std::string_view sentence = WithoutSecondVerb(Statement(text));
   if (sentence.empty()) return out;
   const std::string lower = PlainLower(sentence);
   if (!Plainly(lower) || Mentions(lower, Reading::kNotYet) ||

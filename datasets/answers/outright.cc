@@ -32,6 +32,7 @@ struct Around {
   std::string tail;         // its sentence behind it
   std::string_view later;   // the text behind its sentence, as written
   std::string value;        // the answer itself
+  std::string result;       // the number that it ends in
   // Whether a box, "####" or the word "answer" says that it is one.
   bool marked = false;
   // Whether nothing but a verb stands between the word "answer", or the start,
@@ -437,6 +438,34 @@ bool DeniesValue(std::string_view lower, std::string_view value) {
   return false;
 }
 
+// "They don't need 6 buses" of the value 6: a clause that denies something of
+// as many.
+bool DeniesCount(std::string_view sentence, std::string_view value) {
+  constexpr size_t kLongest = 120;
+  if (value.empty() || sentence.size() > kLongest) return false;
+  const std::string lower = WithDigits(sentence);
+  for (size_t at = lower.find(value); at != kNowhere;
+       at = lower.find(value, at + 1)) {
+    const size_t end = at + value.size();
+    if ((at > 0 && lower[at - 1] != ' ') ||
+        (end < lower.size() && lower[end] != ' ')) {
+      continue;
+    }
+    std::string_view front = std::string_view(lower).substr(0, at);
+    front.remove_prefix(front.find_last_of(",;:.") + 1);
+    front = TrimBlanks(front);
+    const bool compared = EndsIn(front, Reading::kCompared) > 0 ||
+                          EndsIn(front, Reading::kBounds) > 0;
+    if (!compared && !HasDigits(front) && front.find(" but ") == kNowhere &&
+        std::count(front.begin(), front.end(), ' ') < 5 &&
+        Mentions(front, Reading::kDenies) &&
+        !Mentions(front, Reading::kHarmless)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Words in the next sentences that take the answer back.
 std::string DoubtLater(const Around& of) {
   std::string_view rest = of.later.substr(0, kLongestLater);
@@ -449,6 +478,7 @@ std::string DoubtLater(const Around& of) {
     const std::string_view words = WithoutMarksBefore(sentence);
     if (BeginsIn(words, Reading::kChecks) > 0) continue;
     if (DeniesValue(sentence, of.value)) return "not " + of.value;
+    if (DeniesCount(words, of.result)) return "not " + of.result;
     if (Mentions(words, Reading::kAffirms)) continue;
     std::string_view back = Mentioned(words, Reading::kUnclaims);
     // "That is wrong."; "Option A fails." is about another one.
@@ -588,6 +618,7 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
   if (const auto number = LastNumberPlace(place); number && OnlyNumber(place)) {
     of.value = number->text;
   }
+  if (const auto number = LastNumberPlace(place)) of.result = number->text;
   // "Confidence level = 12"
   if (const size_t equal = place.rfind('='); equal != kNowhere) {
     const std::string label = PlainLower(TrimBlanks(place.substr(0, equal)));

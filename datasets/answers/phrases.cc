@@ -292,7 +292,10 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "endsExcluded",
                                               "leadsToPair",
                                               "formulaLabel",
-                                              "hasFormula"};
+                                              "hasFormula",
+                                              "courtesy",
+                                              "courtesyBehind",
+                                              "standsFor"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -315,7 +315,11 @@ enum class Reading {
   kEndsExcluded,  // or do not
   kLeadsToPair,   // in front of two names: these are what is asked for
   kFormulaLabel,  // in front of a formula of chemistry that is the result
-  kHasFormula     // in front of that of what a sentence is about
+  kHasFormula,    // in front of that of what a sentence is about
+  // Of what is said to the reader (main_statement.h), and of symbols:
+  kCourtesy,        // a first sentence that is only friendly
+  kCourtesyBehind,  // begins a last sentence that is only friendly
+  kStandsFor        // in front of what a symbol or abbreviation means
 };
 
 struct Phrase {

@@ -281,7 +281,13 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     const bool goes_on =
         first.size() > word.size() && first.starts_with(word) &&
         (first[word.size()] == ',' || first[word.size()] == '.' ||
-         std::string_view(first).substr(word.size()).starts_with(" \u2014"));
+         first[word.size()] == '!' ||
+         std::string_view(first).substr(word.size()).starts_with(" \u2014") ||
+         std::string_view(first).substr(word.size()).starts_with(" \u2013") ||
+         std::string_view(first).substr(word.size()).starts_with(" - ") ||
+         // "No it isn't."
+         (IsPhrase(word, Reading::kYesNo) &&
+          first.substr(word.size()).starts_with(" it ")));
     if (goes_on || alone) {
       if (OtherVerdict(Lower(text), word)) return out;
       return {std::string(word)};
