@@ -39,7 +39,7 @@ absl::StatusOr<DeviceName> ParseDevice(const std::string& text) {
   return absl::InvalidArgumentError(absl::StrCat(
       "device \"", text,
       "\": expected cpu, cuda (the first GPU), cuda:N (GPU N, counted from 0) "
-      "or torch-cpu (the operations of cuda on the processor)"));
+      "or torch-cpu (the CUDA code path, run on the CPU)"));
 }
 
 TrunkLoaderRegistration::TrunkLoaderRegistration(const std::string& kind,

@@ -462,7 +462,7 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
                  "share of right responses below a step");
   app.add_option("--measure-on", flags->measure_on,
                  "Further files or databases of the same kind, with other "
-                 "problems, to measure the errors on as well");
+                 "problems, on which to measure errors as well");
   app.add_option("--kind", flags->kind,
                  "platt: slope and intercept on the logit; temperature: the "
                  "slope only; isotonic: any curve that does not fall")

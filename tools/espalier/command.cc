@@ -39,7 +39,7 @@ void AddDeviceFlag(CLI::App& app, std::string& device) {
   app.add_option(
          "--device", device,
          "Device for models: cpu, cuda (the first GPU), cuda:N, or torch-cpu "
-         "(the operations of cuda on the processor); all but cpu use LibTorch")
+         "(the CUDA code path, run on the CPU); all but cpu use LibTorch")
       ->capture_default_str()
       ->check(CLI::Validator(
           [](const std::string& text) {

@@ -307,8 +307,8 @@ void AddDb(CLI::App& app, RunFunction& run) {
         ->check(WholeFrom(1));
     return command;
   };
-  CLI::App* pull = add_queue(
-      "pull", "Write a run of a queue as one program would have recorded it");
+  CLI::App* pull =
+      add_queue("pull", "Download a run from a queue into a run database");
   pull->add_option("--out", flags->out,
                    "Run database to write, or to add the run to")
       ->required();

@@ -169,7 +169,8 @@ void AddExport(CLI::App& app, RunFunction& run) {
                  "Default: no limit")
       ->check(RealFrom(0, kUnbounded));
   app.add_option("--top", flags->pairs.top,
-                 "pairs: pair the k best steps with the k worst")
+                 "pairs: pair this many of the best steps with as many of the "
+                 "worst")
       ->capture_default_str()
       ->check(WholeFrom(1, kMostInt));
   app.add_option("--margin", flags->pairs.margin,

@@ -227,9 +227,8 @@ void AddServe(CLI::App& app, RunFunction& run) {
                  "Random seed of requests that name none")
       ->capture_default_str();
   app.add_option("--max-option", server.api.max_option,
-                 "Most that a request may set a whole-number option of a "
-                 "method to: between two requests to a model all searches wait "
-                 "for a method's own work")
+                 "Upper limit for integer method options in a request (large "
+                 "values stall all searches)")
       ->capture_default_str()
       ->check(WholeFrom(1, kMostInt));
   app.add_option("--queue", flags->queue,

@@ -174,8 +174,8 @@ CLI::Option* AddSetFlags(CLI::App& app, SetFlags& flags) {
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--set-seed", options.seed,
-                 "Seed of generated sets: below 1000 for training, from 2000 "
-                 "on for reported results")
+                 "Seed of generated sets: use 0-999 for training and 2000 or "
+                 "more for reported results")
       ->capture_default_str();
   app.add_option("--shuffle", options.shuffle,
                  "Shuffle a file's problems with this seed");

@@ -335,13 +335,13 @@ absl::Status ForeignError(size_t foreign, size_t all) {
 }
 
 absl::Status UnsolvedError(size_t unsolved, size_t all) {
-  return WithExitCode(absl::NotFoundError(absl::StrCat(
-                          "no right answer found to ", unsolved, " of ", all,
-                          all == 1 ? " question" : " questions",
-                          ", as the rules of the task show; a larger "
-                          "--budget-tokens or another "
-                          "--search may find one, if there is one")),
-                      kUnsolvedExitCode);
+  return WithExitCode(
+      absl::NotFoundError(absl::StrCat(
+          unsolved, " of ", all, all == 1 ? " question" : " questions",
+          ": no right answer found (checked by the task's rules); a larger "
+          "--budget-tokens or another --search may find one, if there is "
+          "one")),
+      kUnsolvedExitCode);
 }
 
 // The verdict on a finished search where the question alone allows one.

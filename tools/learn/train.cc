@@ -61,7 +61,7 @@ void AddGroupFlags(CLI::App& app, GroupOptions& groups) {
       "no more");
   app.add_flag_callback(
       "--no-process-gate", [&groups] { groups.process.gate = false; },
-      "Wrong responses get rewards for their steps, too");
+      "Also give step rewards to wrong responses");
   app.add_option_function<std::string>(
          "--consistency-filter",
          [&groups](const std::string& name) {
@@ -269,8 +269,9 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
                  "the share of right responses below two steps merged into "
                  "one, instead of by the verifier");
     app.add_option("--task", data.task,
-                   "Task whose prompt puts the questions of ProcessBench, "
-                   "PRM800K, Math-Shepherd and TRL's stepwise lines")
+                   "Task whose prompt is used for questions from "
+                   "ProcessBench, PRM800K, Math-Shepherd and TRL's stepwise "
+                   "lines")
         ->capture_default_str();
     AddPromptFlags(app, flags.prompt);
     app.add_option("--format", run.format,
