@@ -1,16 +1,13 @@
 #include "tools/espalier/output_file.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -113,15 +110,6 @@ bool WouldOverwrite(const std::string& out, const NamedFile& in) {
 }
 
 bool IsFile(const std::string& path) { return !path.empty() && path != "-"; }
-
-// The file of TakeStdout that takes the place of an older one at the end.
-struct Replacement {
-  std::string beside, target;
-};
-Replacement& MutableReplacement() {
-  static auto& replacement = *new Replacement;
-  return replacement;
-}
 
 std::string& MutableStdoutName() {
   static std::string* const kName = new std::string("standard output");
@@ -261,15 +249,7 @@ absl::Status JsonOutput::TakeStdout() const {
   if (!wanted() || where == "-") return absl::OkStatus();
   ESP_RETURN_IF_ERROR(Check());
   int fd = DescriptorOf(where);
-  struct stat old = {};
-  if (fd < 0 && ::stat(where.c_str(), &old) == 0 && S_ISREG(old.st_mode)) {
-    ESP_ASSIGN_OR_RETURN(const std::string target, LinkTarget(where));
-    std::string beside = target + ".XXXXXX";
-    fd = ::mkostemp(beside.data(), O_CLOEXEC);
-    if (fd < 0) return FileError("write in the folder of", where, errno);
-    ::fchmod(fd, old.st_mode & 07777);
-    MutableReplacement() = {beside, target};
-  } else if (fd < 0) {
+  if (fd < 0) {
     fd = ::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
   if (fd < 0) return FileError("open", where, errno);
@@ -277,19 +257,6 @@ absl::Status JsonOutput::TakeStdout() const {
   if (::dup2(fd, STDOUT_FILENO) < 0) return FileError("open", where, errno);
   MutableStdoutName() = where;
   return absl::OkStatus();
-}
-
-absl::Status EndStdout(bool whole) {
-  const Replacement replaced = std::exchange(MutableReplacement(), {});
-  if (replaced.beside.empty()) return absl::OkStatus();
-  if (!whole) {
-    ::unlink(replaced.beside.c_str());
-    return absl::OkStatus();
-  }
-  if (::rename(replaced.beside.c_str(), replaced.target.c_str()) == 0) {
-    return absl::OkStatus();
-  }
-  return FileError("replace", replaced.target, errno);
 }
 
 const std::string& StdoutName() { return MutableStdoutName(); }
