@@ -287,7 +287,9 @@ std::vector<std::string> SaidInWords(std::string_view text) {
          std::string_view(first).substr(word.size()).starts_with(" - ") ||
          // "No it isn't."
          (IsPhrase(word, Reading::kYesNo) &&
-          first.substr(word.size()).starts_with(" it ")));
+          (first[word.size()] == ':' ||
+           first.substr(word.size()).starts_with(" it ") ||
+           first.substr(word.size()).starts_with(" they "))));
     if (goes_on || alone) {
       if (OtherVerdict(Lower(text), word)) return out;
       return {std::string(word)};

@@ -89,6 +89,9 @@ TEST(AnswerInFront, MeaningOfASymbol) {
        Says::kEqual},
       {"World Health Organization", "WHO stands for World Health Organization.",
        Says::kEqual},
+      {"sodium",
+       "\"Na\" comes from *natrium*. It's the chemical symbol for sodium.",
+       Says::kEqual},
       {"Silver", "Au is the chemical symbol for gold.", Says::kDifferent},
       {"Gold", "Au is not the chemical symbol for gold.", Says::kDifferent},
   });
@@ -106,6 +109,8 @@ TEST(AnswerInFront, VerdictWithAnExplanation) {
        Says::kEqual},
       {"no", "No! Sharks aren't mammals; they're fish.", Says::kEqual},
       {"no", "No it isn't. Sharks are fish.", Says::kEqual},
+      {"no", "No: it doesn't fit.", Says::kEqual},
+      {"yes", "Yes they do. Whales are mammals.", Says::kEqual},
       {"no", "No – penguins can't fly.", Says::kEqual},
       {"yes", "<think>yes</think>No. He died before.", Says::kDifferent},
       {"no", "<think>No.</think>\nYes. It's possible.", Says::kDifferent},
