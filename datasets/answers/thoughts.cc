@@ -11,7 +11,7 @@ namespace {
 // Names of the tags around thoughts, in lower case.
 constexpr std::string_view kNames[] = {
     "think",      "thinking",   "thought",  "thoughts",        "reasoning",
-    "reflection", "scratchpad", "analysis", "inner_monologue",
+    "reflection", "scratchpad", "analysis", "inner_monologue", "ponder",
 };
 // Longer ones are not tags.
 constexpr size_t kLongestTag = 60;
@@ -26,14 +26,31 @@ bool Named(std::string_view name) {
          std::end(kNames);
 }
 
+// What stands behind "<|channel|>" at `at`: the name of a channel, all of whose
+// texts but the final one's are thoughts.
+Tag ReadChannel(std::string_view text, size_t at) {
+  constexpr std::string_view kMessage = "<|message|>", kFinal = "final";
+  const std::string_view rest = text.substr(at, kLongestTag);
+  const size_t message = rest.find(kMessage);
+  if (message == std::string_view::npos) return {.begins = true, .end = at};
+  return {.begins = !rest.starts_with(kFinal),
+          .ends = rest.starts_with(kFinal),
+          .end = at + message + kMessage.size()};
+}
+
 // The tag that opens at `at`: "<think>", "</think>", "[THINK]",
-// "<|begin_of_thought|>", "\u25c1think\u25b7".
+// "<|begin_of_thought|>", "\u25c1think\u25b7", "[BEGIN_THINK]", and the
+// channels of gpt-oss: "<|channel|>analysis<|message|>".
 Tag ReadTag(std::string_view text, size_t at) {
   constexpr std::string_view kLeft = "\u25c1", kRight = "\u25b7";
   // "[Reasoning]" is a heading.
-  if (text[at] == '[' && !Lower(text.substr(at, 8)).starts_with("[think") &&
-      !Lower(text.substr(at, 8)).starts_with("[/think")) {
-    return {};
+  if (text[at] == '[') {
+    const std::string head = Lower(text.substr(at, 12));
+    const auto is = [&](std::string_view tag) { return head.starts_with(tag); };
+    if (!is("[think") && !is("[/think") && !is("[begin_think") &&
+        !is("[end_think")) {
+      return {};
+    }
   }
   const bool wide = text.substr(at).starts_with(kLeft);
   const std::string_view close = wide              ? kRight
@@ -52,18 +69,32 @@ Tag ReadTag(std::string_view text, size_t at) {
   Tag tag{.end = begin + length + close.size()};
   std::erase_if(inner, [](char c) { return c == '|' || Blank(c); });
   std::string_view name = inner;
+  // "<seed:think>", "</seed:think>", of whatever maker.
+  const auto without_maker = [](std::string_view word) {
+    const size_t colon = word.find(':');
+    return colon == std::string_view::npos ? word : word.substr(colon + 1);
+  };
   if (name.starts_with("/")) {
-    name.remove_prefix(1);
-    tag.ends = Named(name);
+    tag.ends = Named(without_maker(name.substr(1)));
     return tag;
   }
-  for (const std::string_view mark : {"begin_of_", "start_of_"}) {
+  name = without_maker(name);
+  if (inner == "channel") return ReadChannel(text, tag.end);
+  // Gemma's marks of its thoughts.
+  if (inner == "unused94" || inner == "unused95") {
+    tag.begins = inner == "unused94";
+    tag.ends = !tag.begins;
+    return tag;
+  }
+  for (const std::string_view mark :
+       {"begin_of_", "start_of_", "begin_", "start_"}) {
     if (!name.starts_with(mark)) continue;
     tag.begins = Named(name.substr(mark.size()));
     return tag;
   }
-  if (name.starts_with("end_of_")) {
-    tag.ends = Named(name.substr(7));
+  for (const std::string_view mark : {"end_of_", "end_"}) {
+    if (!name.starts_with(mark)) continue;
+    tag.ends = Named(name.substr(mark.size()));
     return tag;
   }
   // "<think id=1>"

@@ -185,8 +185,8 @@ class MergeTest(ProgramTest):
         there, link = self.path("there.db"), self.path("link.db")
         self.assertEqual(self.generate(there).returncode, 0)
         os.symlink(there, link)
-        for name, code, words in ((there, 2, "would overwrite"),
-                                  (link, 2, "would overwrite")):
+        for name, code, words in ((there, 2, "is also an input"),
+                                  (link, 2, "is also an input")):
             done = self.merge(name, out="there.db")
             self.assertEqual(done.returncode, code)
             self.assertIn(words, done.stderr)

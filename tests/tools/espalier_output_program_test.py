@@ -27,6 +27,23 @@ EVAL = ("eval", "--set", "stories:easy", "--limit", "2", "--methods", "greedy",
 
 class OutputTest(ProgramTest):
 
+    def test_a_kill_leaves_the_old_file_of_json_lines(self):
+        out = self.path("rows.json", "old\n")
+        with subprocess.Popen(
+                [PROGRAM, "solve", "--set", "stories:hard", "--limit", "500",
+                 "--budget-tokens", "5000", "--json", out, "--force"],
+                env=dict(os.environ, ESPALIER_ZOO=ZOO), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as solve:
+            time.sleep(1)
+            self.assertIsNone(solve.poll())
+            solve.kill()
+        with open(out, encoding="utf-8") as handle:
+            self.assertEqual(handle.read(), "old\n")
+        done = run("problems", "--set", "stories:hard", "--limit", "3",
+                   "--json", out, "--force")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        with open(out, encoding="utf-8") as handle:
+            self.assertEqual(len(handle.readlines()), 3)
+
     def test_devices_and_pipes_are_written_and_never_replaced(self):
         self.refused_late(run(*EVAL, "--json", "/dev/full"), "/dev/full",
                           "No space left")
@@ -150,7 +167,7 @@ class OutputTest(ProgramTest):
         lost = self.path("lost.json")
         os.symlink("nowhere/out.json", lost)
         self.refused(run(*EVAL, "--json", lost), "lost.json links to ",
-                     "nowhere/out.json", "expected an existing folder")
+                     "nowhere/out.json", "does not exist")
 
     def made_database(self):
         db = self.path("run.db")
@@ -366,7 +383,7 @@ class OutputTest(ProgramTest):
             os.link(log, hard)
             for out in (symbolic, hard, log):
                 self.refused(run("export", db, "--kind", "sft", "--out", out,
-                                 "--force"), "would overwrite")
+                                 "--force"), "is also an input")
             with open(log, "rb") as handle:
                 self.assertEqual(handle.read()[:len(kept)], kept)
 
@@ -388,7 +405,7 @@ class OutputTest(ProgramTest):
             self.assertEqual(result.returncode, 0, result.stderr)
         self.refused(run("report", folder, "--html",
                          os.path.join(folder, "metrics.jsonl"), "--force"),
-                     "would overwrite")
+                     "is also an input")
         problems = self.path("set")
         os.makedirs(os.path.join(problems, "deep"))
         inner = os.path.join(problems, "deep", "a.jsonl")
@@ -399,7 +416,7 @@ class OutputTest(ProgramTest):
         for force in ([], ["--force"]):
             result = run(*asked, other, *force)
             self.assertEqual(result.returncode, 0, result.stderr)
-        self.refused(run(*asked, inner, "--force"), "would overwrite")
+        self.refused(run(*asked, inner, "--force"), "is also an input")
 
     def test_force_overwrites_a_run_database(self):
         db = self.path("run.db")

@@ -143,6 +143,11 @@ int EndCommand(const std::string& command, const absl::Status& status) {
                  error != 0 ? ": " : "",
                  error != 0 ? std::strerror(error) : "");
   }
+  if (const absl::Status ended = EndStdout(printed); !ended.ok()) {
+    std::fprintf(stderr, "%s: %s\n", command.c_str(),
+                 Printable(std::string(ended.message())).c_str());
+    if (status.ok()) return 1;
+  }
   if (status.ok()) return printed ? 0 : 1;
   std::fprintf(stderr, "%s: %s\n", command.c_str(),
                PrintableError(std::string(status.message())).c_str());

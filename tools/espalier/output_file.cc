@@ -1,13 +1,16 @@
 #include "tools/espalier/output_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -111,6 +114,15 @@ bool WouldOverwrite(const std::string& out, const NamedFile& in) {
 
 bool IsFile(const std::string& path) { return !path.empty() && path != "-"; }
 
+// The file of TakeStdout that takes the place of an older one at the end.
+struct Replacement {
+  std::string beside, target;
+};
+Replacement& MutableReplacement() {
+  static auto& replacement = *new Replacement;
+  return replacement;
+}
+
 std::string& MutableStdoutName() {
   static std::string* const kName = new std::string("standard output");
   return *kName;
@@ -184,10 +196,9 @@ absl::Status CheckOutputFile(const std::string& path, bool force) {
   fs::path folder = fs::path(target).parent_path();
   if (folder.empty()) folder = ".";
   if (!fs::is_directory(folder, error)) {
-    return absl::NotFoundError(
-        absl::StrCat(path, target == path ? "" : " links to " + target,
-                     ": expected an existing folder, found no ",
-                     folder.string(), "; create it or name another file"));
+    return absl::NotFoundError(absl::StrCat(
+        path, target == path ? "" : " links to " + target, ": the folder ",
+        folder.string(), " does not exist; create it or choose another path"));
   }
   if (::access(folder.c_str(), W_OK | X_OK) == 0) return absl::OkStatus();
   return FileError("write in the folder of", path, errno);
@@ -210,8 +221,8 @@ absl::Status CheckOutputs(const CLI::App& command) {
     for (const NamedFile& in : inputs) {
       if (!WouldOverwrite(out.path, in)) continue;
       return absl::InvalidArgumentError(
-          absl::StrCat(out.option, " ", out.path, ": would overwrite what ",
-                       in.option, " reads; name another file"));
+          absl::StrCat(out.option, " ", out.path, ": is also an input (",
+                       in.option, "); name another file"));
     }
   }
   return absl::OkStatus();
@@ -249,7 +260,15 @@ absl::Status JsonOutput::TakeStdout() const {
   if (!wanted() || where == "-") return absl::OkStatus();
   ESP_RETURN_IF_ERROR(Check());
   int fd = DescriptorOf(where);
-  if (fd < 0) {
+  struct stat old = {};
+  if (fd < 0 && ::stat(where.c_str(), &old) == 0 && S_ISREG(old.st_mode)) {
+    ESP_ASSIGN_OR_RETURN(const std::string target, LinkTarget(where));
+    std::string beside = target + ".XXXXXX";
+    fd = ::mkostemp(beside.data(), O_CLOEXEC);
+    if (fd < 0) return FileError("write in the folder of", where, errno);
+    ::fchmod(fd, old.st_mode & 07777);
+    MutableReplacement() = {beside, target};
+  } else if (fd < 0) {
     fd = ::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
   if (fd < 0) return FileError("open", where, errno);
@@ -257,6 +276,19 @@ absl::Status JsonOutput::TakeStdout() const {
   if (::dup2(fd, STDOUT_FILENO) < 0) return FileError("open", where, errno);
   MutableStdoutName() = where;
   return absl::OkStatus();
+}
+
+absl::Status EndStdout(bool whole) {
+  const Replacement replaced = std::exchange(MutableReplacement(), {});
+  if (replaced.beside.empty()) return absl::OkStatus();
+  if (!whole) {
+    ::unlink(replaced.beside.c_str());
+    return absl::OkStatus();
+  }
+  if (::rename(replaced.beside.c_str(), replaced.target.c_str()) == 0) {
+    return absl::OkStatus();
+  }
+  return FileError("replace", replaced.target, errno);
 }
 
 const std::string& StdoutName() { return MutableStdoutName(); }

@@ -49,9 +49,14 @@ struct JsonOutput {
   std::FILE* report() const { return where == "-" ? stderr : stdout; }
   absl::Status Write(const nlohmann::json& json) const;
   absl::Status WriteLong(const LongJson& json) const;
-  // Calls Check, then redirects standard output to the file.
+  // Calls Check, then redirects standard output to the file, or, if there is
+  // one already, to a file beside it until EndStdout.
   absl::Status TakeStdout() const;
 };
+
+// At the end of a command whose standard output was TakeStdout's: puts the new
+// file in the old one's place, or removes it if it is not `whole`.
+absl::Status EndStdout(bool whole);
 
 // The target of standard output: "standard output", or the file of TakeStdout.
 const std::string& StdoutName();

@@ -66,10 +66,24 @@ TEST(ExtractAnswer, ThoughtsHaveManyNames) {
        {"Okay.\n<think>\nmaybe \\boxed{4}", "<THINK>\\boxed{4}",
         "<think>a</think> hm <think> \\boxed{4}", "[THINK]\\boxed{4}[/THINK]",
         "<thinking>\\boxed{4}</thinking> I do not know.",
-        "<|begin_of_thought|>\\boxed{4}<|end_of_thought|>"}) {
+        "<|begin_of_thought|>\\boxed{4}<|end_of_thought|>",
+        "<|channel|>analysis<|message|>\\boxed{4}<|end|>",
+        "<unused94>thought\n\\boxed{4}", "<seed:think>\\boxed{4}"}) {
     EXPECT_EQ(ExtractAnswer(text).text.find('4'), std::string::npos) << text;
   }
   EXPECT_EQ(ExtractAnswer("[Reasoning] 2+2 [Answer] 4").text, "4");
+  // As gpt-oss, Command A, Seed-OSS, MedGemma and others write them.
+  for (const char* thought :
+       {"<|channel|>analysis<|message|>\\boxed{4}<|end|><|start|>assistant"
+        "<|channel|>final<|message|>",
+        "<|START_THINKING|>\\boxed{4}<|END_THINKING|>",
+        "<seed:think>\\boxed{4}</seed:think>",
+        "<unused94>thought\n\\boxed{4}<unused95>",
+        "[BEGIN_THINK]\\boxed{4}[END_THINK]", "<ponder>\\boxed{4}</ponder>"}) {
+    EXPECT_EQ(ExtractAnswer(std::string(thought) + "The answer is 5.").text,
+              "5")
+        << thought;
+  }
 }
 
 // Votes use the grader's reading: the last number in a text is not an answer.
