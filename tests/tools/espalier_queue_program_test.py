@@ -446,7 +446,7 @@ class DamageTest(QueueCase):
         self.assertIn("invalid page", damaged[0])
 
     def test_a_response_that_cannot_be_read(self):
-        options = (*LONG, "--limit", "3", "--lease", "3600")
+        options = (*LONG, "--limit", "16", "--lease", "3600")
         worker = start(self.url, *options)
         wait_for(lambda: self.sql(
             "SELECT count(*) FROM pg_namespace WHERE nspname='espalier'"
@@ -459,11 +459,11 @@ class DamageTest(QueueCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("1 of its responses cannot be read", done.stderr)
         resumed = run("generate", "--out", half, "--resume", *LONG, "--limit",
-                      "3")
+                      "16")
         self.assertEqual(resumed.returncode, 0, resumed.stderr)
         # A worker, too, asks for it again.
         self.assert_ended(start(self.url, *options))
-        expected = self.single(*LONG, "--limit", "3")
+        expected = self.single(*LONG, "--limit", "16")
         self.assertEqual(content(half), expected)
         self.assertEqual(self.pulled(), expected)
 
