@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-bool Capital(std::string_view word) {
+bool BeginsCapital(std::string_view word) {
   return !word.empty() && word[0] >= 'A' && word[0] <= 'Z';
 }
 
@@ -72,7 +72,7 @@ std::vector<std::string_view> WordsOfName(std::string_view text) {
     const bool plain = std::all_of(word.begin(), word.end(), [](char c) {
       return Letter(c) || c == '.' || c == '-' || c == '\'';
     });
-    if (!plain || !Capital(word)) return {};
+    if (!plain || !BeginsCapital(word)) return {};
     out.push_back(word);
     text.remove_prefix(word.size());
   }
@@ -156,7 +156,7 @@ size_t EndOfPerson(const Person& person, std::string_view text, size_t at) {
     if (blank) ++at;
     word = WordAt(text, at);
     if (word == person.last) break;
-    if (!Capital(word) || middle.size() == kMostMiddle) return kNowhere;
+    if (!BeginsCapital(word) || middle.size() == kMostMiddle) return kNowhere;
     middle.push_back(word);
   }
   if (!SameMiddle(person.middle, middle) ||
