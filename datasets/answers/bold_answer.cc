@@ -292,12 +292,12 @@ std::string CommittedPart(std::string_view text) {
   if (verdict && !JudgesClaim(lead)) return {};
   const std::string after = PlainLower(tail);
   const bool ends = EndsSentence(tail);
-  const bool goes_on =
-      StartsWith(after, Reading::kReason) > 0 ||
-      StartsWith(after, Reading::kBehindName) > 0 ||
-      std::string_view(",;(").find(TrimBlanks(after)[0]) != kNowhere ||
-      TrimBlanks(after).starts_with("\u2014") ||
-      TrimBlanks(after).starts_with("\u2013");
+  const std::string_view next = TrimBlanks(after);
+  const bool goes_on = StartsWith(after, Reading::kReason) > 0 ||
+                       StartsWith(after, Reading::kBehindName) > 0 ||
+                       next.starts_with(",") || next.starts_with(";") ||
+                       next.starts_with("(") || next.starts_with("\u2014") ||
+                       next.starts_with("\u2013");
   // "was written by the Colombian author |"
   constexpr std::string_view kWrittenBy = "written by";
   constexpr size_t kLongestRole = 40;

@@ -220,7 +220,7 @@ void CallPool::Serve(Waiting waiting, int index,
           options_.most_in_flight,
           server.limit + (server.was_busy ? 1 / server.limit : 1));
     }
-    stats_.lost += !answered && !cancelled;
+    stats_.lost += !cancelled && (!answered || reply->reconnected);
     const bool broken = !answered || IsBroken(reply->status);
     server.failures = broken ? server.failures + 1 : 0;
     if (broken && !cancelled && servers_.size() > 1) {

@@ -62,7 +62,7 @@ struct CallPoolStats {
   int64_t attempts = 0;   // requests sent
   int64_t busy = 0;       // of them, answered by 429 or 503
   int64_t failovers = 0;  // sent to another server than the preferred one
-  int64_t lost = 0;       // without an answer: no connection, or one that ended
+  int64_t lost = 0;       // whose connection failed, or had ended before
 };
 
 class CallPool {

@@ -28,6 +28,7 @@ namespace espalier {
 struct ReplyReading {
   size_t most_bytes;  // of the body
   curl_socket_t socket = CURL_SOCKET_BAD;
+  int opened = 0;  // connections
   std::string body;
   std::string retry_after, date;  // the header fields
   size_t head_bytes = 0;
@@ -87,7 +88,9 @@ size_t TakeBody(char* data, size_t, size_t size, void* to) {
 curl_socket_t OpenSocket(void* to, curlsocktype, curl_sockaddr* address) {
   const int made = socket(address->family, address->socktype | SOCK_CLOEXEC,
                           address->protocol);
-  static_cast<ReplyReading*>(to)->socket = made;
+  auto& reading = *static_cast<ReplyReading*>(to);
+  reading.socket = made;
+  ++reading.opened;
   return made < 0 ? CURL_SOCKET_BAD : made;
 }
 
@@ -320,6 +323,7 @@ absl::StatusOr<HttpReply> HttpConnection::Send(const std::string& path,
                                                const std::string& body) {
   const std::string url = endpoint_.Url() + path;
   if (client_->stopped()) return absl::CancelledError(url + ": cancelled");
+  const int opened = client_->reading().opened;
   const CURLcode error = client_->Send(url, body);
   ReplyReading& reading = client_->reading();
   if (client_->stopped()) return absl::CancelledError(url + ": cancelled");
@@ -343,10 +347,12 @@ absl::StatusOr<HttpReply> HttpConnection::Send(const std::string& path,
     return ErrorOf(error, options_, url,
                    ServerMessage(client_->Detail(error), endpoint_.key));
   }
-  return HttpReply{
-      .status = client_->status(),
-      .body = std::move(reading.body),
-      .retry_after = RetryAfterSeconds(reading.retry_after, reading.date)};
+  HttpReply reply;
+  reply.status = client_->status();
+  reply.body = std::move(reading.body);
+  reply.retry_after = RetryAfterSeconds(reading.retry_after, reading.date);
+  reply.reconnected = opened > 0 && reading.opened > opened;
+  return reply;
 }
 
 }  // namespace espalier

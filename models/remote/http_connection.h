@@ -28,6 +28,8 @@ struct HttpReply {
   int status = 0;  // 200, 429, ...
   std::string body;
   double retry_after = -1;  // seconds (RetryAfterSeconds); -1: none asked
+  // The connection of the reply before had ended, maybe with the server.
+  bool reconnected = false;
 };
 
 // What a server says of an error, in one line: {"error": {"message": ...}},

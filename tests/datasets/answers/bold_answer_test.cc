@@ -37,6 +37,7 @@ TEST(BoldAnswer, LastLines) {
   ExpectVerdict(
       {{"49\\pi", "A = \u03c0r\u00b2 = 49\u03c0 if r = 7.\n\n**64\u03c0**"},
        {"x=3", "Roots:\n**x = 2**\n**x = 3**"},
+       {"3/4", "Finer: **(3, 4)**"},  // nothing stands behind the bold part
        {"y=2x+1", "m = 2\n\n**The slope of y = 2x + 1**"},
        {"y=2x+1", "m = 2\n\n**Is it y = 2x + 1?**"},
        {"36\\pi", "We get\n\n**about 36\u03c0 if r = 3**"},

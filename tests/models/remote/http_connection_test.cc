@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -160,6 +161,39 @@ TEST(HttpConnection, CompressedRepliesAreRead) {
     EXPECT_EQ(reply->body, "hello");
   }
   server.stop();
+  thread.join();
+}
+
+TEST(HttpConnection, TellsThatTheServerWasAwayBetweenRequests) {
+  std::unique_ptr<httplib::Server> server;
+  std::thread thread;
+  int port = 0;
+  const auto start = [&] {
+    server = std::make_unique<httplib::Server>();
+    server->set_keep_alive_timeout(1);
+    server->Get("/ask", [](const httplib::Request&, httplib::Response& reply) {
+      reply.set_content("fine", "text/plain");
+    });
+    if (port == 0) {
+      port = server->bind_to_any_port("127.0.0.1");
+    } else {
+      ASSERT_TRUE(server->bind_to_port("127.0.0.1", port));
+    }
+    thread = std::thread([&] { server->listen_after_bind(); });
+    while (!server->is_running()) std::this_thread::yield();
+  };
+  start();
+  HttpConnection connection({.host = "127.0.0.1", .port = port}, {});
+  EXPECT_FALSE(connection.Get("/ask")->reconnected);
+  EXPECT_FALSE(connection.Get("/ask")->reconnected);
+  server->stop();
+  thread.join();
+  start();
+  const auto reply = connection.Get("/ask");
+  ASSERT_TRUE(reply.ok()) << reply.status();
+  EXPECT_TRUE(reply->reconnected);
+  EXPECT_FALSE(connection.Get("/ask")->reconnected);
+  server->stop();
   thread.join();
 }
 
