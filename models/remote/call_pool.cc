@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "base/check.h"
 #include "base/open_files.h"
 #include "base/random.h"
 #include "models/remote/server_key.h"
+#include "models/remote/server_message.h"
 
 namespace espalier {
 namespace {
@@ -34,9 +36,8 @@ bool IsBusy(int status) { return status == 429 || status == 503; }
 
 CallPool::CallPool(std::vector<Endpoint> servers, HttpOptions http,
                    CallPoolOptions options, const Clock& clock)
-    : http_(std::move(http)), options_(options), clock_(clock) {
+    : options_(options), clock_(clock), client_(http) {
   AllowManyOpenFiles();
-  MutexLock lock(mutex_);
   for (Endpoint& endpoint : servers) {
     Server& server = servers_.emplace_back();
     server.endpoint = std::move(endpoint);
@@ -45,56 +46,35 @@ CallPool::CallPool(std::vector<Endpoint> servers, HttpOptions http,
   }
 }
 
-CallPool::~CallPool() {
-  {
-    MutexLock lock(mutex_);
-    ending_ = true;
-    waiting_.clear();
-    for (auto& [id, running] : running_) {
-      running.cancelled = true;
-      running.connection->Stop();
-    }
-  }
-  work_.NotifyAll();
-  for (std::thread& thread : threads_) thread.join();
-}
-
 void CallPool::Start(Call call) {
-  bool more_threads;
-  {
-    MutexLock lock(mutex_);
-    waiting_.push_back({.call = std::move(call)});
-    more_threads =
-        idle_threads_ < static_cast<int>(waiting_.size()) &&
-        threads_.size() <
-            static_cast<size_t>(options_.most_in_flight) * servers_.size();
-  }
-  if (more_threads) threads_.emplace_back([this] { Work(); });
-  work_.NotifyOne();
+  waiting_.push_back({.call = std::move(call)});
+  Send();
 }
 
 void CallPool::Cancel(uint64_t id) {
-  MutexLock lock(mutex_);
   std::erase_if(waiting_, [id](const Waiting& w) { return w.call.id == id; });
   std::erase_if(ended_, [id](const Ended& e) { return e.id == id; });
-  const auto running = running_.find(id);
-  if (running == running_.end()) return;
-  running->second.cancelled = true;
-  running->second.connection->Stop();
+  const auto running = running_.extract(id);
+  if (running.empty()) return;
+  --servers_[running.mapped().server].in_flight;
+  client_.Cancel(id);
 }
 
 std::vector<CallPool::Ended> CallPool::Take(double seconds) {
-  MutexLock lock(mutex_);
-  if (ended_.empty() && seconds > 0 &&
-      (!waiting_.empty() || !running_.empty())) {
-    ended_signal_.WaitFor(mutex_, seconds);
+  const double until = Clock::Real().Seconds() + seconds;
+  for (;;) {
+    const double wait = Send();
+    const double left = until - Clock::Real().Seconds();
+    const bool nothing =
+        !ended_.empty() || (waiting_.empty() && running_.empty());
+    for (HttpClient::Ended& ended : client_.Take(
+             nothing ? 0 : std::clamp(wait, 0.0, std::max(left, 0.0)))) {
+      Read(std::move(ended));
+    }
+    if (nothing || !ended_.empty() || left <= 0) break;
   }
+  Send();
   return std::exchange(ended_, {});
-}
-
-CallPoolStats CallPool::stats() const {
-  MutexLock lock(mutex_);
-  return stats_;
 }
 
 int CallPool::Choose(uint64_t affinity, double now) const {
@@ -114,147 +94,108 @@ int CallPool::Choose(uint64_t affinity, double now) const {
              : -1;
 }
 
-bool CallPool::Next(Waiting& next, int& server, double& wait) {
+double CallPool::Send() {
+  double wait = 3600;
+  if (waiting_.empty()) return wait;
   const double now = clock_.Seconds();
-  wait = 3600;
-  for (auto it = waiting_.begin(); it != waiting_.end(); ++it) {
-    if (it->not_before > now) {
-      wait = std::min(wait, it->not_before - now);
+  std::deque<Waiting> kept;
+  for (Waiting& waiting : waiting_) {
+    if (waiting.not_before > now) {
+      wait = std::min(wait, waiting.not_before - now);
+      kept.push_back(std::move(waiting));
       continue;
     }
-    server = Choose(it->call.affinity, now);
-    if (server < 0) continue;
-    next = std::move(*it);
-    waiting_.erase(it);
-    return true;
-  }
-  return false;
-}
-
-void CallPool::Work() {
-  for (;;) {
-    Waiting next;
-    int server = -1;
-    std::unique_ptr<HttpConnection> connection;
-    {
-      MutexLock lock(mutex_);
-      for (;;) {
-        double wait = 0;
-        if (ending_) return;
-        if (Next(next, server, wait)) break;
-        ++idle_threads_;
-        work_.WaitFor(mutex_, wait);
-        --idle_threads_;
-      }
-      if (next.first < 0) next.first = clock_.Seconds();
-      connection = Begin(next, server);
+    const int server = Choose(waiting.call.affinity, now);
+    if (server < 0) {
+      kept.push_back(std::move(waiting));
+    } else {
+      SendTo(std::move(waiting), static_cast<size_t>(server));
     }
-    Serve(std::move(next), server, std::move(connection));
   }
+  waiting_ = std::move(kept);
+  client_.KeepIdle(options_.keep_idle || !waiting_.empty());
+  return wait;
 }
 
-std::unique_ptr<HttpConnection> CallPool::Begin(const Waiting& waiting,
-                                                int index) {
-  Server& server = servers_[static_cast<size_t>(index)];
-  std::unique_ptr<HttpConnection> connection;
-  if (!server.idle.empty()) {
-    connection = std::move(server.idle.back());
-    server.idle.pop_back();
-  } else {
-    connection = std::make_unique<HttpConnection>(server.endpoint, http_);
-  }
+void CallPool::SendTo(Waiting waiting, size_t index) {
+  Server& server = servers_[index];
+  if (waiting.first < 0) waiting.first = clock_.Seconds();
   ++server.in_flight;
   ++stats_.attempts;
-  stats_.failovers +=
-      static_cast<size_t>(index) != waiting.call.affinity % servers_.size();
-  running_[waiting.call.id] = {.connection = connection.get()};
-  return connection;
+  stats_.failovers += index != waiting.call.affinity % servers_.size();
+  const uint64_t id = waiting.call.id;
+  Running& running = running_[id];
+  running = {.call = std::move(waiting), .server = index};
+  client_.Start({.id = id,
+                 .endpoint = &server.endpoint,
+                 .path = running.call.call.path,
+                 .body = running.call.call.body});
 }
 
-void CallPool::Serve(Waiting waiting, int index,
-                     std::unique_ptr<HttpConnection> connection) {
-  const uint64_t id = waiting.call.id;
-  absl::StatusOr<HttpReply> reply =
-      waiting.call.body.empty()
-          ? connection->Get(waiting.call.path)
-          : connection->Post(waiting.call.path, waiting.call.body);
+void CallPool::Read(HttpClient::Ended read) {
+  auto found = running_.extract(read.id);
+  ESP_CHECK(!found.empty());
+  Waiting waiting = std::move(found.mapped().call);
+  Server& server = servers_[found.mapped().server];
+  const std::string& key = server.endpoint.key;
+  absl::StatusOr<HttpReply>& reply = read.reply;
   absl::Status status = reply.status();
   const bool answered = reply.ok();
-  bool again = false, others = false;
+  bool again = false;
   double wait = -1;
-  if (answered) {
-    reply->body =
-        WithoutKey(std::move(reply->body), connection->endpoint().key);
-  }
+  if (answered) reply->body = WithoutKey(std::move(reply->body), key);
   if (answered && reply->status == 200) {
-    status =
-        WithoutKey(waiting.call.read(reply->body), connection->endpoint().key);
+    status = WithoutKey(waiting.call.read(reply->body), key);
   }
   if (!status.ok() || reply->status != 200) {
-    wait = WaitAfter(waiting, connection->endpoint(),
-                     answered ? &*reply : nullptr, status);
+    wait = WaitAfter(waiting, server.endpoint, answered ? &*reply : nullptr,
+                     status);
     again = wait >= 0;
   }
-  {
-    MutexLock lock(mutex_);
-    const double now = clock_.Seconds();
-    Server& server = servers_[static_cast<size_t>(index)];
-    const bool full = server.in_flight >= static_cast<int>(server.limit);
-    --server.in_flight;
-    const bool cancelled = running_[id].cancelled;
-    running_.erase(id);
-    const bool keep = options_.keep_idle || !waiting_.empty();
-    if (answered && !cancelled && keep) {
-      server.idle.push_back(std::move(connection));
+  const double now = clock_.Seconds();
+  const bool full = server.in_flight >= static_cast<int>(server.limit);
+  --server.in_flight;
+  if (answered && IsBusy(reply->status)) {
+    ++stats_.busy;
+    // Calls that were in flight together count as one refusal.
+    if (now - server.halved_at > 1) {
+      server.limit = std::max(1.0, server.limit / 2);
+      server.halved_at = now;
+      server.was_busy = true;
     }
-    if (answered && IsBusy(reply->status)) {
-      ++stats_.busy;
-      // Calls that were in flight together count as one refusal.
-      if (now - server.halved_at > 1) {
-        server.limit = std::max(1.0, server.limit / 2);
-        server.halved_at = now;
-        server.was_busy = true;
-      }
-    } else if (answered && full) {
-      server.limit = std::min<double>(
-          options_.most_in_flight,
-          server.limit + (server.was_busy ? 1 / server.limit : 1));
-    }
-    stats_.lost += !cancelled && (!answered || reply->reconnected);
-    const bool broken = !answered || IsBroken(reply->status);
-    server.failures = broken ? server.failures + 1 : 0;
-    if (broken && !cancelled && servers_.size() > 1) {
-      server.down_until =
-          now + std::min(options_.longest_wait,
-                         options_.first_wait *
-                             std::exp2(std::min(server.failures - 1, 30)));
-      const bool another =
-          std::any_of(servers_.begin(), servers_.end(),
-                      [now](const Server& s) { return s.down_until <= now; });
-      if (another) wait = std::min(wait, 0.0);  // at once
-    }
-    if (status.ok() && answered) last_success_ = now;
-    // A server that answers others is not gone: this call alone has failed.
-    if (!again && absl::IsUnavailable(status) && answered &&
-        !IsBusy(reply->status) && last_success_ > waiting.first) {
-      status = absl::InternalError(absl::StrCat(
-          status.message(), "; other requests were answered meanwhile"));
-    }
-    if (!cancelled && !ending_) {
-      if (again) {
-        waiting.not_before = now + std::max(wait, 0.0);
-        ++waiting.attempt;
-        waiting_.push_front(std::move(waiting));
-      } else {
-        ++stats_.calls;
-        ended_.push_back({id, std::move(status)});
-      }
-    }
-    // This thread takes the next call itself.
-    others = idle_threads_ > 0 && waiting_.size() > 1;
+  } else if (answered && full) {
+    server.limit = std::min<double>(
+        options_.most_in_flight,
+        server.limit + (server.was_busy ? 1 / server.limit : 1));
   }
-  ended_signal_.NotifyOne();
-  if (others) work_.NotifyOne();
+  stats_.lost += !answered || reply->reconnected;
+  const bool broken = !answered || IsBroken(reply->status);
+  server.failures = broken ? server.failures + 1 : 0;
+  if (broken && servers_.size() > 1) {
+    server.down_until =
+        now + std::min(options_.longest_wait,
+                       options_.first_wait *
+                           std::exp2(std::min(server.failures - 1, 30)));
+    const bool another =
+        std::any_of(servers_.begin(), servers_.end(),
+                    [now](const Server& s) { return s.down_until <= now; });
+    if (another) wait = std::min(wait, 0.0);  // at once
+  }
+  if (status.ok() && answered) last_success_ = now;
+  // A server that answers others is not gone: this call alone has failed.
+  if (!again && absl::IsUnavailable(status) && answered &&
+      !IsBusy(reply->status) && last_success_ > waiting.first) {
+    status = absl::InternalError(absl::StrCat(
+        status.message(), "; other requests were answered meanwhile"));
+  }
+  if (again) {
+    waiting.not_before = now + std::max(wait, 0.0);
+    ++waiting.attempt;
+    waiting_.push_front(std::move(waiting));
+  } else {
+    ++stats_.calls;
+    ended_.push_back({read.id, std::move(status)});
+  }
 }
 
 double CallPool::WaitAfter(const Waiting& waiting, const Endpoint& server,

@@ -19,24 +19,22 @@
 // time that a server says so: TCP's slow start, additive increase,
 // multiplicative decrease.
 //
-// Call its functions from one thread; `read` runs on any.
+// Calls go out, and replies are read, in the caller's thread within Start and
+// Take. Thread-compatible.
 #ifndef ESPALIER_MODELS_REMOTE_CALL_POOL_H_
 #define ESPALIER_MODELS_REMOTE_CALL_POOL_H_
 
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "models/remote/endpoint.h"
-#include "models/remote/http_connection.h"
+#include "models/remote/http_client.h"
 
 namespace espalier {
 
@@ -84,8 +82,6 @@ class CallPool {
 
   CallPool(std::vector<Endpoint> servers, HttpOptions http,
            CallPoolOptions options, const Clock& clock = Clock::Real());
-  // Ends all calls.
-  ~CallPool();
   CallPool(const CallPool&) = delete;
   CallPool& operator=(const CallPool&) = delete;
 
@@ -95,7 +91,7 @@ class CallPool {
   // The calls that ended since the last one; waits for one for up to `seconds`
   // if there are calls that have not ended.
   std::vector<Ended> Take(double seconds);
-  CallPoolStats stats() const;
+  const CallPoolStats& stats() const { return stats_; }
 
  private:
   struct Server {
@@ -106,7 +102,6 @@ class CallPool {
     bool was_busy = false;    // it has fallen before
     double down_until = -1e9;
     int failures = 0;  // in a row, of the server rather than of a call
-    std::vector<std::unique_ptr<HttpConnection>> idle;
   };
   struct Waiting {
     Call call;
@@ -115,43 +110,32 @@ class CallPool {
     double first = -1;  // when it was sent first
   };
   struct Running {
-    HttpConnection* connection = nullptr;
-    bool cancelled = false;
+    Waiting call;
+    size_t server = 0;
   };
 
-  void Work();
   // The server that a call goes to now: the preferred one, or the next one that
   // is not down. -1: it is full.
-  int Choose(uint64_t affinity, double now) const
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The first call that can be sent now; nullopt sets `wait` to the seconds
-  // until one might be.
-  bool Next(Waiting& next, int& server, double& wait)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // From here on Cancel and the destructor find the call among those that run.
-  std::unique_ptr<HttpConnection> Begin(const Waiting& waiting, int server)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Sends the call and decides what follows from the reply.
-  void Serve(Waiting waiting, int server,
-             std::unique_ptr<HttpConnection> connection);
+  int Choose(uint64_t affinity, double now) const;
+  // Sends what may be sent now; returns the seconds until more may be, by time
+  // alone.
+  double Send();
+  void SendTo(Waiting waiting, size_t server);
+  // Decides what follows from a reply.
+  void Read(HttpClient::Ended ended);
   // Seconds to wait before another attempt; negative: `status` is final.
   double WaitAfter(const Waiting& waiting, const Endpoint& server,
                    const HttpReply* reply, absl::Status& status) const;
 
-  const HttpOptions http_;
   const CallPoolOptions options_;
   const Clock& clock_;
-  std::vector<std::thread> threads_;
-  mutable Mutex mutex_;
-  CondVar work_, ended_signal_;
-  bool ending_ ABSL_GUARDED_BY(mutex_) = false;
-  int idle_threads_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<Server> servers_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<uint64_t, Running> running_ ABSL_GUARDED_BY(mutex_);
-  std::vector<Ended> ended_ ABSL_GUARDED_BY(mutex_);
-  CallPoolStats stats_ ABSL_GUARDED_BY(mutex_);
-  double last_success_ ABSL_GUARDED_BY(mutex_) = -2;  // the end of a call
+  std::vector<Server> servers_;
+  std::deque<Waiting> waiting_;
+  absl::flat_hash_map<uint64_t, Running> running_;
+  std::vector<Ended> ended_;
+  CallPoolStats stats_;
+  double last_success_ = -2;  // the end of a call
+  HttpClient client_;
 };
 
 }  // namespace espalier

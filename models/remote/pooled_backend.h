@@ -13,7 +13,7 @@
 // Calls are tried again and move to other servers as RemoteBackend's do, and
 // `stats` are counted as there.
 //
-// Externally synchronised; calls are sent from threads of its own.
+// Externally synchronised.
 #ifndef ESPALIER_MODELS_REMOTE_POOLED_BACKEND_H_
 #define ESPALIER_MODELS_REMOTE_POOLED_BACKEND_H_
 
@@ -109,7 +109,7 @@ class PooledBackend : public Backend {
   std::map<RequestId, Job> jobs_;
   InFlight<Question> in_flight_;
   std::vector<Completion> finished_;  // without a call
-  CallPool pool_;                     // last: its threads end first
+  CallPool pool_;
 };
 
 }  // namespace espalier

@@ -33,7 +33,7 @@
 //    of each text to score. What was computed a second time is not told apart:
 //    `tokens_shared` and `tokens_recomputed` stay 0.
 //
-// Externally synchronised; calls are sent from threads of its own.
+// Externally synchronised.
 #ifndef ESPALIER_MODELS_REMOTE_REMOTE_BACKEND_H_
 #define ESPALIER_MODELS_REMOTE_REMOTE_BACKEND_H_
 
@@ -183,7 +183,7 @@ class RemoteBackend : public Backend {
   InFlight<Purpose> in_flight_;
   std::vector<Completion> finished_;  // without a call: refused at once
   const size_t servers_;
-  CallPool pool_;  // last: its threads end first
+  CallPool pool_;
 };
 
 }  // namespace espalier

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "models/remote/reply_fields.h"
 #include "models/remote/server_key.h"
+#include "models/remote/server_message.h"
 #include "models/remote/text_sample.h"
 #include "nlohmann/json.hpp"
 

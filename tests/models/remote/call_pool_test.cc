@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "base/mutex.h"
 #include "base/random.h"
+#include "models/remote/http_connection.h"
 
 namespace espalier {
 namespace {
@@ -368,7 +369,7 @@ TEST(CallPool, CancelledCallsEndAtOnceAndStaySilent) {
                   return absl::OkStatus();
                 }});
   }
-  while (server.requests() < 2) std::this_thread::yield();
+  while (server.requests() < 2) EXPECT_TRUE(pool.Take(0.001).empty());
   for (uint64_t id = 1; id <= 4; ++id) pool.Cancel(id);
   release = true;
   EXPECT_TRUE(pool.Take(0.2).empty());
@@ -389,13 +390,13 @@ TEST(CallPool, EndsWithCallsInFlight) {
              return absl::OkStatus();
            }});
     }
-    while (server.requests() < 4) std::this_thread::yield();
+    while (server.requests() < 4) EXPECT_TRUE(pool.Take(0.001).empty());
   }
   EXPECT_LT(Clock::Real().Seconds() - begin, 5);
   release = true;
 }
 
-// The pool ends while its threads take calls, connect and send.
+// The pool ends while its calls connect and send.
 TEST(CallPool, EndsWithCallsThatBegin) {
   std::atomic<bool> release = false;
   TestServer server([&release](int, httplib::Response& r) {
@@ -412,7 +413,7 @@ TEST(CallPool, EndsWithCallsThatBegin) {
              return absl::OkStatus();
            }});
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(rng.Below(300)));
+    pool.Take(1e-6 * rng.Below(300));
   }
   EXPECT_LT(Clock::Real().Seconds() - begin, 15);
   release = true;
