@@ -131,8 +131,13 @@ char ReadChoice(std::string_view text, std::string* content) {
   if (rest.starts_with(".") || rest.starts_with(":")) {
     rest = TrimBlanks(rest.substr(1));
   }
-  // "Option B is wrong" is a sentence.
+  // "Option B is wrong" is a sentence, and so is "(A) is gravity".
   if (!rest.empty() && !closed) return 0;
+  const std::string verdict = Lower(rest.substr(0, 40));
+  if (BeginsIn(verdict, Reading::kIs) > 0 &&
+      BeginsIn(verdict, Reading::kChoiceTaken) == 0) {
+    return 0;
+  }
   const auto begin = static_cast<size_t>(rest.data() - plain.data());
   const bool apart = upper && closed && begin > 0 && plain[begin - 1] == ' ';
   if (GoesOn(rest, apart)) return 0;

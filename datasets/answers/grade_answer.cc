@@ -26,9 +26,11 @@
 #include "datasets/answers/readings.h"
 #include "datasets/answers/related.h"
 #include "datasets/answers/restated.h"
+#include "datasets/answers/reworded.h"
 #include "datasets/answers/sentence.h"
 #include "datasets/answers/stance.h"
 #include "datasets/answers/thoughts.h"
+#include "datasets/answers/times_dates.h"
 #include "datasets/answers/unit_beside.h"
 #include "datasets/answers/units.h"
 #include "datasets/answers/written_alike.h"
@@ -506,6 +508,21 @@ bool OneLeavesChoice(const Readings& a, const Readings& b) {
          !HasDigits(y);
 }
 
+// "1.5 hours more" for "90 minutes": an amount in another unit than gold's that
+// comes on top of another one.
+bool MoreThanUnit(std::string_view gold, std::string_view answer) {
+  std::string lower = Lower(TrimBlanks(answer.substr(0, 200)));
+  while (lower.ends_with(".") || lower.ends_with("!")) lower.pop_back();
+  const size_t blank = lower.rfind(' ');
+  if (blank == kNowhere || gold.find(' ') == kNowhere) return false;
+  const bool more =
+      IsPhrase(std::string_view(lower).substr(blank + 1), Reading::kOnTop);
+  const std::string_view front = std::string_view(lower).substr(0, blank);
+  const std::string_view unit = front.substr(front.rfind(' ') + 1);
+  return more && ReadUnit(" " + std::string(unit)).known &&
+         Lower(gold).find(unit) == std::string::npos;
+}
+
 // The letter that an equation or a congruence is about; 0 if none.
 char LetterInFront(std::string_view text) {
   text = TrimBlanks(text);
@@ -565,6 +582,9 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
     why = "the answer is a percentage, gold is not";
   } else {
     why = OrderInDoubt(a.text, b.text);
+  }
+  if (why.empty() && MoreThanUnit(gold, answer)) {
+    why = "the answer is an amount that is added";
   }
   if (why.empty()) return std::nullopt;
   return Undecided(absl::StrCat(why, "; without that, ", reason));
@@ -637,7 +657,10 @@ GradeVerdict GradeAsWritten(std::string_view gold, std::string_view answer,
   // Words that gold has as well change nothing.
   // "2 hours and 15 minutes" is one amount.
   const bool one = b.doubt == "and" && WritesUnit(b) && !UnitOf(b).empty();
-  if (verdict.equal && !b.doubt.empty() && !one && !settled &&
+  // "She arrived at 10:30" came to no number.
+  const bool clock =
+      IsPhrase(b.doubt, Reading::kArrives) && !TimeOfDay(a.text).empty();
+  if (verdict.equal && !b.doubt.empty() && !one && !clock && !settled &&
       Lower(gold).find(b.doubt) == std::string::npos) {
     return Undecided(absl::StrCat("the answer is not claimed (\"", b.doubt,
                                   "\"); read as if, ", verdict.reason));
@@ -669,11 +692,30 @@ GradeVerdict GradeAlike(std::string_view gold, std::string_view answer,
   return verdict;
 }
 
-// Whether a short text is a sentence with signs of a formula in it.
+// The verdict on what the last statement of a response says; that an exchange
+// of the sides finds is not certain.
+GradeVerdict GradeReworded(std::string_view gold, std::string_view answer,
+                           const GradePolicy& policy, GradeVerdict verdict) {
+  for (const RewordedPair& pair : Reworded(gold, answer)) {
+    GradeVerdict said = GradeAsWritten(pair.gold, pair.answer, policy);
+    if (said.equal) return said;
+  }
+  for (const RewordedPair& pair : Reworded(answer, gold)) {
+    const GradeVerdict said = GradeAsWritten(pair.gold, pair.answer, policy);
+    if (said.equal && !verdict.undecided) {
+      return Undecided("read in one way, " + said.reason);
+    }
+  }
+  return verdict;
+}
+
+// Whether a short text is a sentence with signs of a formula in it, or ends in
+// a bracket.
 bool SentenceWithSigns(std::string_view text) {
   constexpr size_t kLongestSigned = 400;
   return text.size() <= kLongestSigned &&
-         std::count(text.begin(), text.end(), ' ') > 2 &&
+         (std::count(text.begin(), text.end(), ' ') > 2 ||
+          text.ends_with(")")) &&
          text.find_first_of("*^()[]{}|") != kNowhere;
 }
 
@@ -698,6 +740,10 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
     if (said.equal) return said;
   }
   verdict = GradeAlike(gold, answer, policy, std::move(verdict));
+  if (!verdict.equal && policy.extract) {
+    verdict = GradeReworded(gold, answer, policy, std::move(verdict));
+    if (verdict.equal) return verdict;
+  }
   // A sentence with signs, as gold, may be read as either.
   if (!verdict.equal && !verdict.undecided && policy.extract &&
       SentenceWithSigns(gold) && GradeAsWritten(answer, gold, policy).equal) {

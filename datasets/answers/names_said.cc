@@ -44,7 +44,7 @@ std::string Joined(const std::vector<std::string_view>& words, size_t from,
   return out;
 }
 
-std::string_view WithoutEndMarks(std::string_view text) {
+std::string_view WithoutStopMarks(std::string_view text) {
   text = TrimBlanks(text);
   while (!text.empty() &&
          std::string_view(".!*").find(text.back()) != std::string_view::npos) {
@@ -116,7 +116,7 @@ std::string_view Statement(std::string_view text) {
   }
   return first.size() <= kLongestStatement &&
                  first.find_first_of("\n:;\\{") == std::string_view::npos
-             ? WithoutEndMarks(first)
+             ? WithoutStopMarks(first)
              : std::string_view();
 }
 
@@ -272,7 +272,7 @@ void AddMeaning(std::string_view text, std::vector<std::string>& out) {
   }
   if (behind == 0) return;
   const std::string_view said =
-      WithoutEndMarks(std::string_view(whole).substr(behind));
+      WithoutStopMarks(std::string_view(whole).substr(behind));
   // The subject alone in front: "It is the", "Au is the".
   const std::string_view front = std::string_view(lower).substr(0, behind);
   const size_t stop = front.rfind(". ");
@@ -350,7 +350,7 @@ struct Named {
 
 Named WithoutKind(std::string_view text) {
   Named out;
-  text = WithoutEndMarks(text);
+  text = WithoutStopMarks(text);
   auto words = WordsOf(text);
   if (!words.empty() && Lower(words[0]) == "the") {
     out.article = true;
@@ -449,7 +449,7 @@ std::vector<std::string> NamesSaid(std::string_view text) {
   if (sentence.empty()) return out;
   const std::string lower = PlainLower(sentence);
   if (!Plainly(lower) || Mentions(lower, Reading::kNotYet) ||
-      BeginsAside(sentence, lower)) {
+      lower.find(" will be ") != kNowhere || BeginsAside(sentence, lower)) {
     return out;
   }
   // "his father": another one.
@@ -479,7 +479,7 @@ Alike SameButKind(std::string_view a, std::string_view b) {
 }
 
 std::string WithoutShortForm(std::string_view text) {
-  text = WithoutEndMarks(text);
+  text = WithoutStopMarks(text);
   const auto [open, close] = OnlyBracket(text);
   if (open == kNowhere || !ShortFormOf(text.substr(open + 2, close - open - 2),
                                        text.substr(0, open))) {
@@ -490,7 +490,7 @@ std::string WithoutShortForm(std::string_view text) {
 }
 
 std::pair<std::string_view, std::string_view> BothForms(std::string_view text) {
-  text = WithoutEndMarks(text);
+  text = WithoutStopMarks(text);
   const auto [open, close] = OnlyBracket(text);
   if (open == kNowhere || close + 1 != text.size()) return {};
   const std::string_view front = text.substr(0, open),
@@ -505,7 +505,7 @@ std::pair<std::string_view, std::string_view> BothForms(std::string_view text) {
 }
 
 std::string_view WithoutCountry(std::string_view text) {
-  text = WithoutEndMarks(text);
+  text = WithoutStopMarks(text);
   const size_t comma = text.rfind(", ");
   if (comma == kNowhere || text.size() > kLongestStatement ||
       !IsPhrase(Lower(text.substr(comma + 2)), Reading::kCountry)) {

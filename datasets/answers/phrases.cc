@@ -295,7 +295,22 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "hasFormula",
                                               "courtesy",
                                               "courtesyBehind",
-                                              "standsFor"};
+                                              "standsFor",
+                                              "listLabel",
+                                              "molarUnit",
+                                              "verdictMeant",
+                                              "judgedAs",
+                                              "truth",
+                                              "leadsToChoice",
+                                              "concludesChoice",
+                                              "onTop",
+                                              "wasFirst",
+                                              "knownAs",
+                                              "hasShape",
+                                              "arrives",
+                                              "didIt",
+                                              "alsoOrder",
+                                              "ageLimit"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -292,7 +292,7 @@ enum class Reading {
   kKindBehind,   // behind a name: what it names
   kKindInFront,  // the same in front of it
   kAlsoNames,    // a name of several kinds of things, or a word that is none
-  kSymbolOf,     // an element: its symbol, if that has another initial
+  kSymbolOf,     // an element: its symbol
   // Of an answer in bold type (bold_answer.h):
   kJudged,  // in front of "is true": what a question asks about
   kEither,  // in front of the first of several
@@ -319,7 +319,25 @@ enum class Reading {
   // Of what is said to the reader (main_statement.h), and of symbols:
   kCourtesy,        // a first sentence that is only friendly
   kCourtesyBehind,  // begins a last sentence that is only friendly
-  kStandsFor        // in front of what a symbol or abbreviation means
+  kStandsFor,       // in front of what a symbol or abbreviation means
+  // Of what a last statement says in other words (reworded.h):
+  kListLabel,     // in front of ":" and all values that are asked for
+  kMolarUnit,     // a unit that "M" stands for
+  kVerdictMeant,  // begins an answer: yes or no
+  kJudgedAs,      // behind "the statement": true or false
+  kTruth,         // begins a statement that is called true or false
+  // Of the options of a multiple choice (datasets/tasks/choice_answer.h):
+  kLeadsToChoice,    // in front of an option in words: it is chosen
+  kConcludesChoice,  // in front of a choice at the end: it is chosen
+  // Of names and amounts in short statements (reworded.h):
+  kOnTop,      // behind an amount at the end: it comes on top of another one
+  kWasFirst,   // behind a name: the one that did something before all others
+  kKnownAs,    // between two names of the same
+  kHasShape,   // behind a word in front of which "has a" stands
+  kArrives,    // in front of a time of day; of a number, somebody came to it
+  kDidIt,      // behind a name: what that one did
+  kAlsoOrder,  // in what follows: another one may be meant
+  kAgeLimit    // in front of a number that bounds what is counted
 };
 
 struct Phrase {

@@ -8,6 +8,7 @@
 #include "datasets/answers/bare_words.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/names_said.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/stance.h"
 
@@ -65,8 +66,9 @@ bool IsNounPhrase(std::string_view lower) {
   return true;
 }
 
-// "| , who served from 1789", "| (a Polish physicist)"
-bool SaysMore(std::string_view rest, bool bracket, char initial) {
+// "| , who served from 1789", "| (a Polish physicist)"; `whole`: also with what
+// stands in front.
+bool SaysMore(std::string_view rest, bool bracket, std::string_view whole) {
   rest = WithoutEnd(rest);
   const std::string lower = PlainLower(rest);
   if (!HasLetters(rest) || TurnsAway(lower)) return false;
@@ -78,7 +80,7 @@ bool SaysMore(std::string_view rest, bool bracket, char initial) {
   }
   if (bracket) {
     // "Oxygen (O)"
-    const bool sign = rest.size() <= 4 && rest[0] == initial;
+    const bool sign = !WithoutShortForm(whole).empty();
     return rest.ends_with(")") && (sign || !Capital(rest));
   }
   return BeginsIn(lower, Reading::kSaysMore) > 0 || IsNounPhrase(lower);
@@ -139,9 +141,8 @@ std::string_view WithoutClause(std::string_view text) {
         !Holds(front, Reading::kVerb)) {
       return {};
     }
-    const size_t word = sentence.substr(0, at).find_last_of(" *");
     if (SaysMore(sentence.substr(at + joint), sentence[at + 1] == '(',
-                 sentence[word == kNowhere ? 0 : word + 1])) {
+                 sentence)) {
       if (agent) from = by + 4;
       return from == 0 ? text.substr(0, start + at)
                        : sentence.substr(from, at - from);

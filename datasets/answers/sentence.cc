@@ -224,7 +224,8 @@ std::string SubjectNamed(std::string_view sentence) {
   const std::string_view word = what.substr(0, what.find(' '));
   // "is cheaper by $5", "is the cheaper one"
   const bool comparative =
-      word.size() > 4 && word.ends_with("er") && rest.starts_with(" is ") &&
+      word.size() > 4 && word.ends_with("er") &&
+      IsPhrase(std::string_view(rest).substr(1, verb - 1), Reading::kIs) &&
       rest.find(" than ") == kNowhere && rest.find(" and ") == kNowhere &&
       !IsPhrase(word, Reading::kNoComparative);
   if (comparative || (word.size() > 4 && word.ends_with("est")) ||
@@ -252,6 +253,12 @@ std::string DateInFront(std::string_view text) {
     return other ? std::string() : std::string(front);
   }
   return {};
+}
+
+// "The other one is": whether a statement is about another thing than the one
+// that is asked for.
+bool AboutAnother(std::string_view lower) {
+  return Mentions(lower, Reading::kOthers) || lower.starts_with("another ");
 }
 
 // " - it sinks", "\n\nIt sinks": whether a text behind a verdict in bold type
@@ -371,6 +378,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     // "is on Saturday"
     for (const std::string_view place : Phrases(Reading::kWhen)) {
       if (!said.starts_with(place)) continue;
+      if (place != "on " && AboutAnother(lead)) continue;
       const std::string rest = Plain(std::string_view(said).substr(3));
       const bool day = place == "on " && !DateOf(rest).empty();
       if (day || std::all_of(rest.begin(), rest.end(), Letter)) {
@@ -487,7 +495,10 @@ std::vector<std::string> SaidInWords(std::string_view text) {
   if ((behind == kNowhere || !clauses) &&
       std::count(sentence.begin(), sentence.end(), ' ') < 6 &&
       StartsWith(lower, Reading::kSubject) > 0 &&
-      !Mentions(lower, Reading::kDenies)) {
+      !Mentions(lower, Reading::kDenies) && !AboutAnother(lower) &&
+      (lower.find(" by ") == kNowhere ||
+       (lower.find(" will be ") == kNowhere &&
+        !Mentions(lower, Reading::kNotYet)))) {
     std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));
     // "The Swiss Alps" is a name, "It is negative seven." a number.
     if (!OnlyCapitals(sentence) && word.size() > 2 &&

@@ -11,6 +11,7 @@
 #include "datasets/answers/extract_answer.h"
 #include "datasets/answers/grade_answer.h"
 #include "datasets/answers/sentence.h"
+#include "datasets/tasks/choice_concluded.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -30,13 +31,18 @@ std::vector<size_t> Where(size_t count, const Picks& picks) {
   return found;
 }
 
-// The exact words of the response, normalized for comparing words.
-std::vector<std::string> WordsOf(std::string_view response) {
+// The exact words of the response, and those of the answer found in it,
+// normalized for comparing words.
+struct ResponseWords {
+  std::string whole;
+  std::vector<std::string> found;
+};
+
+ResponseWords WordsOf(std::string_view response) {
   const std::string plain = WithPlainSigns(response);
-  std::vector<std::string> words = {FoldWords(plain),
-                                    FoldWords(ExtractAnswer(plain).text)};
+  ResponseWords words{FoldWords(plain), {FoldWords(ExtractAnswer(plain).text)}};
   if (const auto found = FindFinalAnswer(response)) {
-    words.push_back(FoldWords(*found));
+    words.found.push_back(FoldWords(*found));
   }
   return words;
 }
@@ -50,8 +56,8 @@ size_t SmallLetter(const std::vector<std::string>& options,
   std::string text(TrimBlanks(response));
   absl::AsciiStrToLower(&text);
   std::string_view rest = text;
-  for (const std::string_view lead :
-       {"the ", "correct ", "answer", "option", "choice", " is", ":", " "}) {
+  for (const std::string_view lead : {"the ", "my ", "correct ", "answer",
+                                      "option", "choice", " is", ":", " "}) {
     if (rest.starts_with(lead)) rest.remove_prefix(lead.size());
   }
   rest.remove_prefix(std::min(rest.find_first_not_of("(*"), rest.size()));
@@ -94,11 +100,17 @@ std::vector<size_t> Picked(const std::vector<std::string>& options,
     return GradeAnswer(LetterOf(i), response).equal;
   });
   if (!by_letter.empty()) return by_letter;
-  const std::vector<std::string> words = WordsOf(response);
+  const size_t concluded = ChoiceConcluded(options, response);
+  if (concluded < count) return {concluded};
+  const ResponseWords words = WordsOf(response);
   std::vector<size_t> by_words = Where(count, [&](size_t i) {
     const std::string folded = FoldWords(options[i]);
-    return !folded.empty() &&
-           std::find(words.begin(), words.end(), folded) != words.end();
+    if (folded.empty()) return false;
+    if (words.whole == folded) return true;
+    // "Tom wrote: the answer is 2" claims nothing.
+    return std::find(words.found.begin(), words.found.end(), folded) !=
+               words.found.end() &&
+           !GradeAnswer(options[i], response).undecided;
   });
   if (by_words.size() == 1) return by_words;
   return Where(

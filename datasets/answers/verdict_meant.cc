@@ -1,0 +1,133 @@
+#include "datasets/answers/verdict_meant.h"
+
+#include <algorithm>
+#include <string>
+
+#include "datasets/answers/characters.h"
+#include "datasets/answers/clean_text.h"
+#include "datasets/answers/last_statement.h"
+#include "datasets/answers/names_said.h"
+#include "datasets/answers/phrases.h"
+#include "datasets/answers/stance.h"
+
+namespace espalier {
+
+std::string_view VerdictMeant(std::string_view text) {
+  const std::string_view last = WithoutLastMarks(LastPart(text));
+  const std::string lower = PlainLower(WithoutFirstMarks(last));
+  const std::string whole = PlainLower(text);
+  const auto other = [&whole](std::string_view verdict) {
+    for (const std::string_view word : Phrases(Reading::kVerdict)) {
+      if (word != verdict && Mentions(whole, Reading::kVerdict)) {
+        size_t at = whole.find(word);
+        for (; at != std::string::npos; at = whole.find(word, at + 1)) {
+          const size_t end = at + word.size();
+          const bool begins =
+              at == 0 || whole[at - 1] == '\n' || whole[at - 1] == '*' ||
+              (at > 1 && whole[at - 1] == ' ' &&
+               std::string_view(".,:!?;").find(whole[at - 2]) != kNowhere);
+          const bool ends =
+              end >= whole.size() ||
+              std::string_view(".,:!?;*\n").find(whole[end]) != kNowhere;
+          if (begins && ends) return true;
+        }
+      }
+    }
+    return false;
+  };
+  if (whole.find("answer") != std::string::npos ||
+      whole.find("boxed") != std::string::npos || text.ends_with("?")) {
+    return {};
+  }
+  // "... to eat one. Yes."
+  if (IsPhrase(lower, Reading::kVerdict) && last.size() < text.size()) {
+    for (const std::string_view word : Phrases(Reading::kVerdict)) {
+      if (word == lower) return other(word) ? std::string_view() : word;
+    }
+  }
+  // "It is a mammal, so yes."
+  if (const size_t comma = lower.rfind(", "); comma != kNowhere) {
+    std::string_view rest = std::string_view(lower).substr(comma + 2);
+    const size_t so = BeginsIn(rest, Reading::kTherefore);
+    rest = TrimBlanks(rest.substr(so));
+    if (so > 0 && IsPhrase(rest, Reading::kYesNo) && !other(rest) &&
+        last.size() <= kLongestLast &&
+        BeginsIn(lower, Reading::kImagines) == 0 &&
+        !Mentions(lower, Reading::kAttributes) &&
+        !Mentions(lower, Reading::kMaybe)) {
+      return rest == "yes" ? "yes" : "no";
+    }
+  }
+  // "This is false; the boiling point falls."
+  if (const size_t stop = whole.find("; "); stop < 60) {
+    std::string_view front = std::string_view(whole).substr(0, stop);
+    const size_t judged = BeginsIn(front, Reading::kJudged);
+    front = TrimBlanks(front.substr(judged));
+    const size_t is = BeginsIn(front, Reading::kIs);
+    front = TrimBlanks(front.substr(is));
+    for (const std::string_view word : Phrases(Reading::kTrueFalse)) {
+      if (judged > 0 && is > 0 && front == word && !other(word) &&
+          !Mentions(whole.substr(stop), Reading::kTrueFalse)) {
+        return word;
+      }
+    }
+  }
+  // "Absolutely! Penguins are birds."
+  const std::string_view first = WithoutFirstMarks(text);
+  const std::string opening = PlainLower(first.substr(0, 40));
+  for (const Phrase& row : Rows(Reading::kVerdictMeant)) {
+    if (BeginsIn(opening, Reading::kVerdictMeant) != row.pattern.size() ||
+        !opening.starts_with(row.pattern)) {
+      continue;
+    }
+    std::string_view rest = first.substr(row.pattern.size());
+    const bool stops =
+        TrimBlanks(rest).empty() ||
+        std::string_view(".,!*:").find(TrimBlanks(rest)[0]) != kNowhere ||
+        static_cast<unsigned char>(TrimBlanks(rest)[0]) >= 0x80 ||
+        rest.starts_with(" - ");
+    const std::string behind = PlainLower(rest);
+    const bool turned = row.meaning == "yes" && !SaysPlainly(rest);
+    if (stops && !turned && !other(row.meaning) &&
+        !Mentions(behind, Reading::kNamesOther)) {
+      return row.meaning;
+    }
+  }
+  if (last.size() > kLongestLast) return {};
+  std::string_view clause = lower;
+  clause.remove_prefix(BeginsIn(clause, Reading::kTherefore));
+  clause.remove_prefix(std::min(clause.find_first_not_of(" ,"), clause.size()));
+  // "The statement is incorrect, as ..."
+  const size_t judged = BeginsIn(clause, Reading::kJudged);
+  const bool pointed = clause.substr(0, judged) == "it" ||
+                       clause.substr(0, judged) == "this" ||
+                       clause.substr(0, judged) == "that";
+  if (judged > 0 && !pointed) {
+    const std::string_view rest = TrimBlanks(clause.substr(judged));
+    const size_t said = BeginsIn(rest, Reading::kJudgedAs);
+    const std::string_view behind = rest.substr(said);
+    const bool ends = behind.empty() ||
+                      StartsWith(behind, Reading::kReason) > 0 ||
+                      behind.starts_with(", since ");
+    for (const Phrase& row : Rows(Reading::kJudgedAs)) {
+      if (said > 0 && ends && rest.substr(0, said) == row.pattern &&
+          !other(row.meaning)) {
+        return row.meaning;
+      }
+    }
+  }
+  // "It is not true that all rectangles are squares."
+  if (const size_t said = BeginsIn(clause, Reading::kTruth)) {
+    const bool turned = Mentions(clause.substr(said), Reading::kNamesOther) ||
+                        Mentions(clause.substr(said), Reading::kImagines);
+    for (const Phrase& row : Rows(Reading::kTruth)) {
+      if (!turned && clause.substr(0, said) == row.pattern &&
+          !other(row.meaning)) {
+        return row.meaning;
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace espalier
