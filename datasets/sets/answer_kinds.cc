@@ -1,5 +1,6 @@
 #include "datasets/sets/answer_kinds.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,10 @@ std::string ReadGsm8k(SetRecord& record) {
   record.question = ColumnText(record.fields, "question");
   record.solution = ColumnText(record.fields, "answer");
   const std::optional<std::string> answer = MarkedAnswer(record.solution);
-  if (!answer) return "no \"#### \" before the final answer in \"answer\"";
+  if (!answer) {
+    return WrongValue("answer", "\"#### \" before the final answer",
+                      FindColumn(record.fields, "answer"));
+  }
   record.answer = *answer;
   return "";
 }
@@ -39,7 +43,10 @@ std::string ReadMath(SetRecord& record) {
   record.question = ColumnText(record.fields, "problem");
   record.solution = ColumnText(record.fields, "solution");
   const std::optional<std::string> answer = MarkedAnswer(record.solution);
-  if (!answer) return "no \\boxed{} answer in \"solution\"";
+  if (!answer) {
+    return WrongValue("solution", "the final answer in \\boxed{}",
+                      FindColumn(record.fields, "solution"));
+  }
   record.answer = *answer;
   return "";
 }
@@ -55,7 +62,10 @@ std::string ReadSvamp(SetRecord& record) {
   std::string body = Trimmed(ColumnText(record.fields, "Body"));
   if (!body.empty() && absl::ascii_isalnum(body.back())) body += '.';
   const std::string question = ColumnText(record.fields, "Question");
-  if (NoText(question)) return "no text under \"Question\"";
+  if (NoText(question)) {
+    return WrongValue("Question", "the question's text",
+                      FindColumn(record.fields, "Question"));
+  }
   record.question = absl::StrCat(body, body.empty() ? "" : " ", question);
   record.answer = ColumnText(record.fields, "Answer");
   record.solution = ColumnText(record.fields, "Equation");
@@ -65,7 +75,10 @@ std::string ReadSvamp(SetRecord& record) {
 std::string ReadOlympiadBench(SetRecord& record) {
   const std::string context = ColumnText(record.fields, "context");
   const std::string question = ColumnText(record.fields, "question");
-  if (NoText(question)) return "no text under \"question\"";
+  if (NoText(question)) {
+    return WrongValue("question", "the question's text",
+                      FindColumn(record.fields, "question"));
+  }
   record.question =
       absl::StrCat(context, context.empty() ? "" : "\n", question);
   record.solution = ColumnText(record.fields, "solution");
@@ -83,12 +96,12 @@ std::string ReadGolds(SetRecord& record) {
   }
   record.solution = ColumnText(record.fields, "solution");
   const Json* golds = FindColumn(record.fields, "golds");
-  if (!golds->is_array()) return "\"golds\" is not a list of answers";
-  for (const Json& gold : *golds) {
-    if (!gold.is_string() && !gold.is_number()) {
-      return "\"golds\" holds something that is neither text nor a number";
-    }
-  }
+  const bool good =
+      golds->is_array() &&
+      std::all_of(golds->begin(), golds->end(), [](const Json& gold) {
+        return gold.is_string() || gold.is_number();
+      });
+  if (!good) return WrongValue("golds", "a list of texts and numbers", golds);
   // A separate column next to the list stands for all.
   for (const char* column : {"gold", "answer"}) {
     if (record.answer.empty()) {
@@ -112,8 +125,8 @@ std::string ReadGame24(SetRecord& record) {
     for (const char c : part) ok = ok && absl::ascii_isdigit(c);
   }
   if (!ok) {
-    return absl::StrCat("expected four numbers under \"Puzzles\", found \"",
-                        numbers, "\"");
+    return WrongValue("Puzzles", "four numbers",
+                      FindColumn(record.fields, "Puzzles"));
   }
   record.question = absl::StrCat("Make 24 from ", parts[0], ", ", parts[1],
                                  ", ", parts[2], " and ", parts[3], ".");
@@ -127,7 +140,7 @@ std::string ReadPlain(SetRecord& record) {
   const Json* answer = FindColumn(record.fields, "answer");
   if (answer == nullptr || answer->is_null()) return "";
   if (answer->is_object() || answer->is_boolean()) {
-    return "\"answer\" is neither text nor a number";
+    return WrongValue("answer", "text or a number", answer);
   }
   const std::string text = ColumnText(record.fields, "answer");
   const std::optional<std::string> final_answer = MarkedAnswer(text);

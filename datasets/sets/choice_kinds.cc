@@ -436,7 +436,7 @@ std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
     const Found found = FindOption(one, all, counting);
     if (!found.option) {
       record.wrong_set = found.wrong_set;
-      return found.wrong;
+      return absl::StrCat(found.wrong, "; it is under \"", column->name, "\"");
     }
     letters += Letter(*found.option);
     if (found.counted) record.counted = found.counted;
@@ -464,12 +464,14 @@ std::string Finish(const Options& options, Counting counting,
   std::string wrong = CheckOptions(options.texts);
   if (!wrong.empty()) return wrong;
   std::string question;
-  for (const char* column : {"question", "problem", "question_stem", "query",
-                             "input", "ctx", "goal", "sentence"}) {
+  for (const char* column :
+       {"question", "problem", "question_stem", "query", "input", "ctx", "goal",
+        "sentence", "question.stem"}) {
     if (!question.empty()) break;
     question = ColumnText(record.fields, column);
   }
-  if (Trimmed(question).empty()) return "the question is empty or not text";
+  // ReadAs reports a question without text.
+  if (Trimmed(question).empty()) return "";
   wrong = ReadGold(options, counting, record);
   if (!wrong.empty()) return wrong;
   for (const char* column : {"rationale", "solution", "cot_content"}) {
@@ -506,12 +508,14 @@ std::string ReadWithoutOptions(SetRecord& record) {
 }
 
 // Columns that hold a list of options.
-constexpr const char* kListColumns[] = {"options", "choices",
-                                        "possible answers", "endings"};
+constexpr const char* kListColumns[] = {
+    "options", "choices", "possible answers", "endings", "question.choices"};
 
 std::string ReadList(Counting counting, SetRecord& record) {
   const Json* value = nullptr;
-  for (const char* column : kListColumns) {
+  const char* column = nullptr;
+  for (const char* name : kListColumns) {
+    column = name;
     value = FindColumn(record.fields, column);
     if (value != nullptr && !value->is_null()) break;
   }
@@ -521,7 +525,8 @@ std::string ReadList(Counting counting, SetRecord& record) {
   }
   std::string wrong;
   const Options options = OptionsOf(*value, wrong);
-  return wrong.empty() ? Finish(options, counting, record) : wrong;
+  if (wrong.empty()) return Finish(options, counting, record);
+  return absl::StrCat(wrong, "; ", WrongValue(column, "options", value));
 }
 
 // Names of option columns: this prefix, and a letter or a number counting from
@@ -637,7 +642,10 @@ std::string ReadChoiceFrom1(SetRecord& record) {
 
 std::string ReadGpqa(SetRecord& record) {
   const std::string question = ColumnText(record.fields, "Question");
-  if (Trimmed(question).empty()) return "no text under \"Question\"";
+  if (Trimmed(question).empty()) {
+    return WrongValue("Question", "the question's text",
+                      FindColumn(record.fields, "Question"));
+  }
   const bool sciq = FindColumn(record.fields, "Correct Answer") == nullptr;
   std::vector<std::string> options = {
       ColumnText(record.fields, sciq ? "correct_answer" : "Correct Answer")};

@@ -256,6 +256,11 @@ absl::StatusOr<LabelledSolution> Interpret(const Record& record,
 
 }  // namespace
 
+std::string_view LabelledKind(const Json& fields) {
+  const StepKind* kind = KindOf(fields);
+  return kind == nullptr ? "" : kind->name;
+}
+
 bool HoldsLabelledSteps(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return false;

@@ -30,11 +30,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "datasets/sets/record_reader.h"
 #include "datasets/sets/set_reader.h"
+#include "nlohmann/json.hpp"
 
 namespace espalier {
 
@@ -58,6 +60,10 @@ struct StepSetOptions {
   int64_t limit = 0;    // maximum number of solutions; 0: all
   bool strict = false;  // the first bad record is an error
 };
+
+// The kind of solution with labelled steps whose columns `fields` has, "" if
+// none.
+std::string_view LabelledKind(const nlohmann::json& fields);
 
 // Whether the first readable record of a file or folder is a solution with
 // labelled steps. False if there is no such file.

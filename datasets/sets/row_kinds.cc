@@ -1,5 +1,6 @@
 #include "datasets/sets/row_kinds.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -25,13 +26,14 @@ std::string Trimmed(std::string_view text) {
   return std::string(absl::StripAsciiWhitespace(AbslView(text)));
 }
 
-// The text of system and user in `messages`, which may also be one text; errors
-// go to `wrong`.
-std::string AskedIn(const Json& messages, std::string& wrong) {
+// The text of system and user in the messages of `column`, which may also be
+// one text; errors go to `wrong`.
+std::string AskedIn(const SetRecord& record, const char* column,
+                    std::string& wrong) {
+  const Json& messages = *FindColumn(record.fields, column);
   if (messages.is_string()) return messages.get<std::string>();
-  wrong =
-      "the messages are neither a text nor a list of {\"role\", "
-      "\"content\"}";
+  wrong = WrongValue(column, "text or a list of {\"role\", \"content\"}",
+                     &messages);
   if (!messages.is_array()) return "";
   std::string asked;
   for (const Json& message : messages) {
@@ -50,29 +52,53 @@ std::string AskedIn(const Json& messages, std::string& wrong) {
   return asked;
 }
 
-// The gold answer in a ground truth, "" if there is none; errors go to `wrong`.
-std::string GroundTruth(const Json* truth, std::string& wrong) {
+// Whether `value` lists several accepted answers.
+bool ListsAnswers(const Json& value) {
+  return value.is_array() && value.size() > 1 &&
+         std::all_of(value.begin(), value.end(), [](const Json& one) {
+           return one.is_string() || one.is_number();
+         });
+}
+
+// The element of a list of one, also nested; any other value itself.
+const Json* OnlyElement(const Json* value) {
+  while (value->is_array() && value->size() == 1) value = &value->front();
+  return value;
+}
+
+// The gold answer in the ground truth of `column`, "" if there is none. With
+// `several`, a list holds accepted answers, which become the record's "golds".
+// Errors go to `wrong`.
+std::string GroundTruth(const char* column, bool several, SetRecord& record,
+                        std::string& wrong) {
+  const Json* truth = FindColumn(record.fields, column);
   if (truth == nullptr || truth->is_null()) return "";
-  const Json* value = truth;
+  const Json* value = OnlyElement(truth);
   Json unpacked;
-  if (truth->is_string()) {
-    const std::string text = Trimmed(truth->get<std::string>());
+  if (value->is_string()) {
+    const std::string text = Trimmed(value->get<std::string>());
     // Some rows have JSON in a text.
     unpacked = text.starts_with("{") || text.starts_with("[\"")
                    ? ParseJsonOrNull(text)
                    : Json();
     if (!unpacked.is_object() && !unpacked.is_array()) return text;
-    value = &unpacked;
+    value = OnlyElement(&unpacked);
   }
+  if (several && ListsAnswers(*value)) {
+    record.fields["golds"] = *value;
+    value = &value->front();
+  }
+  if (value->is_string()) return Trimmed(value->get<std::string>());
   if (value->is_number()) return value->dump();
-  if (value->is_array() && value->size() == 1) {
-    return GroundTruth(&(*value)[0], wrong);
-  }
   const bool tests = FindColumn(*value, "inputs") != nullptr ||
                      FindColumn(*value, "fn_name") != nullptr;
   wrong = tests ? "the ground truth holds tests of a program; problems about "
                   "programs are not supported in this format"
-                : "the ground truth is neither a text nor a number";
+                : WrongValue(column,
+                             several ? "text, a number or a list of accepted "
+                                       "answers"
+                                     : "text or a number",
+                             truth);
   return "";
 }
 
@@ -142,11 +168,10 @@ std::string FillMarks(SetRecord& record) {
 
 std::string ReadVerl(SetRecord& record) {
   std::string wrong;
-  const Json* prompt = FindColumn(record.fields, "prompt");
-  record.question = AskedIn(*prompt, wrong);
+  record.question = AskedIn(record, "prompt", wrong);
   if (!wrong.empty()) return wrong;
-  record.answer = GroundTruth(
-      FindColumn(record.fields, "reward_model.ground_truth"), wrong);
+  record.answer =
+      GroundTruth("reward_model.ground_truth", /*several=*/true, record, wrong);
   return wrong;
 }
 
@@ -160,7 +185,7 @@ std::string ReadNemo(SetRecord& record) {
   for (const char* column : {"responses_create_params.input", "input"}) {
     const Json* input = FindColumn(record.fields, column);
     if (!record.question.empty() || input == nullptr) continue;
-    record.question = AskedIn(*input, wrong);
+    record.question = AskedIn(record, column, wrong);
     if (!wrong.empty()) return wrong;
   }
   for (const char* column :
@@ -170,7 +195,7 @@ std::string ReadNemo(SetRecord& record) {
     }
   }
   record.answer =
-      GroundTruth(FindColumn(record.fields, "expected_answer"), wrong);
+      GroundTruth("expected_answer", /*several=*/false, record, wrong);
   return wrong;
 }
 

@@ -6,10 +6,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/json_text.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "datasets/sets/answer_kinds.h"
 #include "datasets/sets/choice_kinds.h"
 #include "datasets/sets/code_kinds.h"
@@ -90,6 +92,29 @@ std::string TextBlock(const Json& value, std::string& wrong) {
     parts.push_back(part.get<std::string>());
   }
   return absl::StrJoin(parts, "\n");
+}
+
+// The column of `kind`'s question that the record has.
+std::string_view QuestionColumn(const SetKind& kind, const Json& fields) {
+  for (const absl::string_view name :
+       absl::StrSplit(AbslView(kind.needs[0]), '|')) {
+    const std::string_view column(name.data(), name.size());
+    if (FindColumn(fields, column) != nullptr) return column;
+  }
+  return kind.needs[0];
+}
+
+// Gold answers that no reader takes: objects and booleans in the column of a
+// kind that has only one. Returns the error.
+std::string CheckGold(const SetKind& kind, const Json& fields) {
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(AbslView(kind.gold), '"');
+  if (parts.size() != 3) return "";
+  const std::string column(parts[1]);
+  const Json* gold = FindColumn(fields, column);
+  const bool wrong =
+      gold != nullptr && (gold->is_object() || gold->is_boolean());
+  return wrong ? WrongValue(column, "text or a number", gold) : "";
 }
 
 // Prepends the question's context, if the record has it in a separate column
@@ -255,12 +280,6 @@ absl::StatusOr<const SetKind*> RecogniseKind(const Json& fields) {
 absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
   SetRecord out{.place = std::move(record.place),
                 .fields = std::move(record.fields)};
-  const auto error = [&](std::string_view what) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(out.place, ": ", AbslView(what), "; a record of kind ",
-                     AbslView(kind.name), " has ", Needs(kind), ", this one ",
-                     Columns(out.fields)));
-  };
   // Some records of a file may list several answers and have no other.
   const bool one_answer = kind.name == "plain" || kind.name == "competition" ||
                           kind.name == "gsm8k" || kind.name == "math500";
@@ -273,7 +292,11 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
   }
   for (const std::string_view column : kind.needs) {
     if (!Has(out.fields, column)) {
-      return error(absl::StrCat("no column \"", AbslView(column), "\""));
+      return absl::InvalidArgumentError(absl::StrCat(
+          out.place, ": no column \"",
+          absl::StrReplaceAll(AbslView(column), {{"|", "\" or \""}}),
+          "\"; a record of kind ", AbslView(kind.name), " has ", Needs(kind),
+          ", this one ", Columns(out.fields)));
     }
   }
   std::string problem;
@@ -286,14 +309,21 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
   }
   if (problem.empty()) problem = kind.read(out);
   if (problem.empty() && BlankCell(out.question)) {
-    problem = "the question is empty or not text";
+    const std::string_view column = QuestionColumn(kind, out.fields);
+    problem = absl::StrCat(
+        "the question is empty or not text: ",
+        WrongValue(column, "text", FindColumn(out.fields, column)));
+  }
+  if (problem.empty() && out.answer.empty()) {
+    problem = CheckGold(kind, out.fields);
   }
   if (problem.empty() && kind.task == "qa") problem = FillMarks(out);
   if (problem.empty() && kind.task == "qa") problem = AddContext(out);
   if (!problem.empty()) {
-    const absl::Status wrong = error(problem);
-    return out.wrong_set ? absl::FailedPreconditionError(wrong.message())
-                         : wrong;
+    const std::string message = absl::StrCat(
+        out.place, ": ", problem, "; the set is read as ", AbslView(kind.name));
+    return out.wrong_set ? absl::FailedPreconditionError(message)
+                         : absl::InvalidArgumentError(message);
   }
   for (const char* column : {"task_id", "unique_id", "id", "problem_id",
                              "question_id", "Record ID"}) {
@@ -303,6 +333,17 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
     if (!out.id.empty()) break;
   }
   return out;
+}
+
+std::string WrongValue(std::string_view column, std::string_view expected,
+                       const Json* found) {
+  constexpr size_t kShown = 60;  // bytes
+  std::string shown = found == nullptr ? "nothing" : JsonText(*found);
+  if (shown.size() > kShown) {
+    shown = shown.substr(0, NextUtf8Boundary(shown, kShown)) + "...";
+  }
+  return absl::StrCat("expected ", AbslView(expected), " in \"",
+                      AbslView(column), "\", found ", shown);
 }
 
 const Json* FindColumn(const Json& fields, std::string_view column) {

@@ -30,13 +30,15 @@
 //   gpqa           Question, Correct Answer,         GPQA
 //                  Incorrect Answer 1
 //   choice         question or problem; options,     AQuA, MMLU, MMLU-Pro,
-//                  choices or Possible Answers       AGIEval, SAT, MathQA
-//                                                    (choice_kinds.h)
+//                  choices or Possible Answers;      AGIEval, SAT, MathQA,
+//                  question.choices                  ARC (choice_kinds.h)
 //   mmlu           question or problem, A, B         MMLU's files, C-Eval
 //   choice-from-0, choice-from-1                     either of the two, by
 //                                                    --kind only: integers
 //                                                    are indexes from 0 or 1
-//   verl           prompt, reward_model              rows for verl
+//   verl           prompt, reward_model              rows for verl; a list in
+//                                                    ground_truth holds
+//                                                    accepted answers
 //   nemo           problem, question or messages;    NeMo-Skills, NeMo Gym,
 //                  under input; expected_answer      OpenMathInstruct
 //   mawps          sQuestion, lSolutions;            MAWPS, MultiArith;
@@ -122,6 +124,11 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record);
 // elements joined by ", "; "" if it is absent or null. `column` may name a
 // nested member: "question.problem".
 std::string ColumnText(const nlohmann::json& fields, std::string_view column);
+
+// For errors of readers: "expected text in \"answer\", found {\"a\":2}", with
+// `found` shortened; null: the record lacks the column.
+std::string WrongValue(std::string_view column, std::string_view expected,
+                       const nlohmann::json* found);
 
 // The value of `column`, or null.
 const nlohmann::json* FindColumn(const nlohmann::json& fields,

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "datasets/sets/labelled_steps.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -38,6 +39,22 @@ absl::Status MapColumns(const std::map<std::string, std::string>& columns,
   }
   for (auto& [role, value] : mapped.items()) record.fields[role] = value;
   return absl::OkStatus();
+}
+
+// The error for a record of solutions with labelled steps, which other commands
+// read.
+absl::Status RefuseSteps(const Record& record, const std::string& file) {
+  const std::string_view kind = LabelledKind(record.fields);
+  const bool pairs = FindColumn(record.fields, "modified_process") != nullptr;
+  if (kind.empty() && !pairs) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      record.place, ": expected a problem, found a solution with labelled ",
+      "steps (", pairs ? "prmbench" : AbslView(kind), "); ",
+      pairs ? ""
+            : absl::StrCat("espalier steps --set ", file,
+                           " shows such files, and "),
+      "espalier bench-reward --", pairs ? "prmbench " : "processbench ", file,
+      " measures a reward model on them"));
 }
 
 int64_t LineOf(const std::string& place) {
@@ -167,6 +184,10 @@ absl::StatusOr<SetRecord> SetReader::Interpret(Record record) {
   ESP_RETURN_IF_ERROR(MapColumns(options_.columns, record));
   if (kind_ == nullptr) {
     const auto kind = RecogniseKind(record.fields);
+    // PRM800K's question, an object, looks like that of any set.
+    if (!kind.ok() || (*kind)->name == "plain") {
+      ESP_RETURN_IF_ERROR(RefuseSteps(record, report_.file));
+    }
     if (!kind.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat(record.place, ": ", kind.status().message()));

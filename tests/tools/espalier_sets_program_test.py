@@ -24,6 +24,16 @@ def run(*arguments):
 
 class SetsTest(unittest.TestCase):
 
+    def test_labelled_steps_name_their_command(self):
+        path = self.write("gsm8k.jsonl", json.dumps(
+            {"id": "gsm8k-0", "problem": "P", "steps": ["a", "b"],
+             "final_answer_correct": False, "label": 1}) + "\n")
+        self.refused(run("eval", "--set", path, "--methods", "greedy"),
+                     "gsm8k.jsonl:1", f"espalier steps --set {path}")
+        # The command that is named does read it.
+        named = run("steps", "--set", path)
+        self.assertEqual(named.returncode, 0, named.stderr)
+
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)

@@ -66,11 +66,42 @@ std::vector<BadFile> BadFiles() {
        "no known kind of set has the columns \"q\"", 1, 1},
       {"wrong type", "e.jsonl",
        Row(1) + "{\"question\": {\"a\": 1}, \"answer\": 1}\n", "e.jsonl:2",
-       "question is empty or not text", 1, 1},
+       "expected text in \"question\", found {\"a\":1}", 1, 1},
+      {"a gold of a wrong type", "e1.jsonl",
+       Row(1) + "{\"question\": \"Q\", \"answer\": {\"a\": 2}}\n", "e1.jsonl:2",
+       "expected text or a number in \"answer\", found {\"a\":2}", 1, 1},
+      {"a competition's gold of a wrong type", "e2.jsonl",
+       "{\"problem\": \"P\", \"answer\": 1}\n"
+       "{\"problem\": \"P\", \"answer\": true}\n",
+       "e2.jsonl:2", "expected text or a number in \"answer\", found true", 1,
+       1},
+      {"golds of a wrong type", "e3.jsonl",
+       Row(1) + "{\"question\": \"Q\", \"golds\": [[1]]}\n", "e3.jsonl:2",
+       "expected a list of texts and numbers in \"golds\", found [[1]]", 1, 1},
+      {"options of a wrong type", "e4.jsonl",
+       R"({"question": "Q", "choices": ["p", "q"], "answer": "A"})"
+       "\n"
+       R"({"question": "Q", "choices": 5, "answer": "A"})"
+       "\n",
+       "e4.jsonl:2", "expected options in \"choices\", found 5", 1, 1},
+      {"an option that is not there", "e5.jsonl",
+       R"({"question": "Q", "choices": ["p", "q"], "answerKey": "A"})"
+       "\n"
+       R"({"question": "Q", "choices": ["p", "q"], "answerKey": "Z"})"
+       "\n",
+       "e5.jsonl:2", "it is under \"answerKey\"", 1, 1},
+      {"a ground truth of a wrong type", "e6.jsonl",
+       Verl(R"("Q")", "\"1\"") + Verl(R"("Q")", "[[1, 2], 3]"), "e6.jsonl:2",
+       "in \"reward_model.ground_truth\", found [[1,2],3]", 1, 1},
+      {"messages of a wrong type", "e7.jsonl",
+       Verl(R"("Q")", "\"1\"") + Verl("7", "\"1\""), "e7.jsonl:2",
+       "in \"prompt\", found 7", 1, 1},
       {"no mark in GSM8K", "f.jsonl",
        "{\"question\": \"Q\", \"answer\": \"x\\n#### 1\"}\n"
        "{\"question\": \"Q\", \"answer\": \"2\"}\n",
-       "f.jsonl:2", "no \"#### \"", 1, 1},
+       "f.jsonl:2",
+       "expected \"#### \" before the final answer in \"answer\", found \"2\"",
+       1, 1},
       {"the same id twice", "g.jsonl",
        "{\"id\": 1, \"question\": \"Q\"}\n{\"id\": 2, \"question\": \"Q\"}\n"
        "{\"id\": 1, \"question\": \"R\"}\n",

@@ -81,6 +81,13 @@ const Form kForms[] = {
      R"j({"id": "M1", "question": "Which is hot?", "choices": {"text": ["ice", "fire", "snow"], "label": ["A", "B", "C"]}, "answerKey": "B"}
 {"id": "M2", "question": "Which is cold?", "choices": {"text": ["ice", "fire"], "label": ["1", "2"]}, "answerKey": "1"})j",
      "choice", "Which is hot?\nA. ice\nB. fire\nC. snow", "B", "fire", "snow"},
+    {"ARC as first published", "ARC-Easy-Test.jsonl",
+     R"j({"id": "M1", "question": {"stem": "Which is hot?", "choices": [{"text": "ice", "label": "A"}, {"text": "fire", "label": "B"}, {"text": "snow", "label": "C"}]}, "answerKey": "B"}
+{"id": "M2", "question": {"stem": "Which is cold?", "choices": [{"text": "ice", "label": "1"}, {"text": "fire", "label": "2"}]}, "answerKey": "1"})j",
+     "choice", "Which is hot?\nA. ice\nB. fire\nC. snow", "B", "fire", "snow"},
+    {"CommonsenseQA as first published", "dev_rand_split.jsonl",
+     R"j({"answerKey": "A", "id": "q1", "question": {"question_concept": "ice", "choices": [{"label": "A", "text": "cold"}, {"label": "B", "text": "hot"}], "stem": "Ice is"}})j",
+     "choice", "Ice is\nA. cold\nB. hot", "A", "cold", "hot"},
     {"ARC with numbers for letters", "arc.jsonl",
      R"j({"id": "M2", "question": "Cold?", "choices": {"text": ["ice", "fire", "sun"], "label": ["1", "2", "3"]}, "answerKey": "1"})j",
      "choice", "Cold?\nA. ice\nB. fire\nC. sun", "A", "ice", "sun"},

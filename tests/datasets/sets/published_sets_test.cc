@@ -6,9 +6,11 @@
 #include <set>
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "datasets/answers/grade.h"
 #include "datasets/sets/labelled_steps.h"
 #include "datasets/sets/problem_set.h"
+#include "datasets/tasks/task_registry.h"
 #include "nlohmann/json.hpp"
 #include "tests/datasets/data_files.h"
 
@@ -109,6 +111,9 @@ const Format kFormats[] = {
     {"verl with a system's words", "dapo.jsonl",
      R"j({"data_source": "math_dapo", "prompt": [{"role": "system", "content": "Box it."}, {"role": "user", "content": "Half of 9?"}], "ability": "MATH", "reward_model": {"ground_truth": "[\"9/2\"]", "style": "rule-lighteval/MATH_v2"}, "extra_info": {"index": "a7"}})j",
      "verl", "qa", "", "Box it.\n\nHalf of 9?", "9/2"},
+    {"verl with a list of one", "deepmath.jsonl",
+     R"j({"prompt": [{"role": "user", "content": "70+2?"}], "reward_model": {"style": "rule", "ground_truth": ["72"]}})j",
+     "verl", "qa", "", "70+2?", "72"},
     {"NeMo-Skills", "nemo.jsonl",
      R"j({"problem": "What is $x$?", "expected_answer": "\\frac{1}{2}", "level": 3, "reference_solution": "r"})j",
      "nemo", "qa", "", "What is $x$?", "\\frac{1}{2}"},
@@ -276,6 +281,58 @@ TEST(PublishedSets, WhatTheQuestionIsAboutIsReadBeforeIt) {
       << refused;
   EXPECT_TRUE(absl::StrContains(refused, "--columns context=context.NAME"))
       << refused;
+}
+
+TEST(PublishedSets, OneOfVerlsAnswersIsEnough) {
+  // A list, and JSON in a text.
+  for (const char* truth : {R"j(["1", 2])j", R"j("[\"1\", \"2\"]")j"}) {
+    SCOPED_TRACE(truth);
+    const auto set = LoadSet(
+        WriteTestFile("verl.jsonl",
+                      absl::StrCat(R"j({"prompt": [{"role": "user", )j"
+                                   R"j("content": "A root of x^2-3x+2?"}], )j"
+                                   R"j("reward_model": {"ground_truth": )j",
+                                   truth, "}}\n")),
+        {.strict = true});
+    ASSERT_TRUE(set.ok()) << set.status();
+    const GradedProblem& one = set->problems[0];
+    const Verifier& verifier = **FindVerifier(set->task);
+    const auto right = [&](const char* response) {
+      return verifier.Check(one.problem, one.reference, response).correct;
+    };
+    EXPECT_TRUE(right("\\boxed{1}"));
+    EXPECT_TRUE(right("The answer is 2."));
+    EXPECT_FALSE(right("\\boxed{3}"));
+    EXPECT_FALSE(right("\\boxed{12}"));
+  }
+}
+
+TEST(PublishedSets, LabelledStepsNameTheCommandsThatReadThem) {
+  for (
+      const char* line :
+      {R"j({"id": "gsm8k-0", "problem": "P", "steps": ["a", "b"], "label": 1})j",
+       R"j({"question": {"problem": "P"}, "label": {"steps": [{}]}})j",
+       R"j({"input": "P Step 1: a", "label": "P Step 1: a +"})j",
+       R"j({"prompt": "P", "completions": ["a"], "labels": [true]})j"}) {
+    SCOPED_TRACE(line);
+    const std::string path = WriteTestFile("steps.jsonl", line);
+    const auto set = LoadSet(path, {});
+    ASSERT_FALSE(set.ok());
+    for (const std::string& part :
+         {absl::StrCat(path, ":1: expected a problem"),
+          absl::StrCat("espalier steps --set ", path),
+          absl::StrCat("bench-reward --processbench ", path)}) {
+      EXPECT_TRUE(absl::StrContains(set.status().message(), part))
+          << set.status();
+    }
+  }
+  const auto pairs =
+      LoadSet(WriteTestFile("prmtest.jsonl",
+                            R"j({"idx": "1", "modified_question": "P", )j"
+                            R"j("modified_process": ["a"]})j"),
+              {});
+  EXPECT_TRUE(absl::StrContains(pairs.status().message(), "--prmbench"))
+      << pairs.status();
 }
 
 TEST(PublishedSets, MessagesUnderInputAreNemosQuestion) {
