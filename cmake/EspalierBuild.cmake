@@ -349,11 +349,13 @@ function(espalier_program name)
   install(TARGETS ${name})
 endfunction()
 
-# espalier_tests(FOLDER LAYERS l... [WITH helper.cc...] [LINK lib...] [TORCH]):
+# espalier_tests(FOLDER LAYERS l... [WITH helper.cc...] [LINK lib...] [TORCH]
+#                [THREADS pattern...]):
 # tests/FOLDER/**/*_test.cc become one program, espalier_FOLDER_test, with one
-# ctest case per TEST.
+# ctest case per TEST. THREADS names those that start threads, or none; the
+# others have nothing to show ThreadSanitizer and are long there.
 function(espalier_tests folder)
-  cmake_parse_arguments(P "TORCH" "" "LAYERS;WITH;LINK" ${ARGN})
+  cmake_parse_arguments(P "TORCH" "" "LAYERS;WITH;LINK;THREADS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/tests/${folder}/*.cc)
   foreach(helper ${P_WITH})
@@ -381,10 +383,19 @@ function(espalier_tests folder)
   if(P_TORCH)
     set(quick quick_torch)
   endif()
+  set(threads)
+  if(P_THREADS AND ESPALIER_SANITIZE STREQUAL "thread")
+    list(JOIN P_THREADS ":" threads)
+    gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
+      TEST_FILTER "*-*.Long*:${threads}" TEST_LIST ${target}_ALONE
+      PROPERTIES LABELS long TIMEOUT 14400
+      ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
+      WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  endif()
   # Tests named Long... are claims about training, many kills and hours of
   # fuzzing.
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
-    TEST_FILTER "-*.Long*" PROPERTIES LABELS ${quick} TIMEOUT 600
+    TEST_FILTER "${threads}-*.Long*" PROPERTIES LABELS ${quick} TIMEOUT 600
     ENVIRONMENT "${ESPALIER_TEST_ENVIRONMENT}"
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
@@ -514,7 +525,14 @@ function(espalier_tool_tests)
           set(slow ESPALIER_SLOW=1)
         endif()
         add_test(NAME tools_${name} COMMAND ${ESPALIER_PYTHON} ${script})
+        # They begin first, the longest before the others: none is left alone at
+        # the end.
+        set(cost 100)
+        if(name MATCHES "^espalier_((queue|train|output|serve)_)?program_test$")
+          set(cost 200)
+        endif()
         set_tests_properties(tools_${name} PROPERTIES LABELS quick TIMEOUT 900
+          COST ${cost}
           ENVIRONMENT
           "ESPALIER_PROGRAM=$<TARGET_FILE:espalier>;${slow};${ESPALIER_TEST_ENVIRONMENT}")
         file(STRINGS ${script} long REGEX "^class LongTest")
