@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "base/files.h"
@@ -154,6 +155,10 @@ absl::Status Statement::Run() {
 }
 
 void Statement::Reset() { sqlite3_reset(statement_.get()); }
+
+bool Statement::ReadsOnly() const {
+  return columns() > 0 && sqlite3_stmt_readonly(statement_.get()) != 0;
+}
 
 int Statement::columns() const {
   return sqlite3_column_count(statement_.get());
@@ -304,10 +309,27 @@ absl::StatusOr<Sqlite> Sqlite::Open(const std::string& path, Mode mode) {
 
 absl::StatusOr<Statement> Sqlite::Prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
+  const char* rest = nullptr;
   const int code = sqlite3_prepare_v2(
-      db_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr);
+      db_.get(), sql.data(), static_cast<int>(sql.size()), &statement, &rest);
   if (code != SQLITE_OK) return SqliteError(path(), db_.get(), code);
-  return Statement(db_.get(), statement, path_.get());
+  Statement prepared(db_.get(), statement, path_.get());
+  if (statement == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path(), ": expected an SQL statement, found none"));
+  }
+  // Blanks and comments may follow.
+  sqlite3_stmt* second = nullptr;
+  const auto left = static_cast<int>(sql.data() + sql.size() - rest);
+  const int more = sqlite3_prepare_v2(db_.get(), rest, left, &second, nullptr);
+  sqlite3_finalize(second);
+  if (more != SQLITE_OK || second != nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path(), ": expected one SQL statement, found another after the first: ",
+        absl::StripAsciiWhitespace(
+            absl::string_view(rest, static_cast<size_t>(left)))));
+  }
+  return prepared;
 }
 
 absl::Status Sqlite::Execute(const std::string& sql) {

@@ -49,6 +49,8 @@ class Statement {
   absl::Status Run();
   void Reset();
 
+  // True for a query, which returns rows and changes nothing.
+  bool ReadsOnly() const;
   int columns() const;
   std::string ColumnName(int column) const;
   bool IsNull(int column) const;
@@ -85,6 +87,7 @@ class Sqlite {
   Sqlite(Sqlite&&) = default;
   Sqlite& operator=(Sqlite&&) = default;
 
+  // InvalidArgument unless `sql` is one statement.
   absl::StatusOr<Statement> Prepare(std::string_view sql);
   // Runs any number of statements separated by semicolons.
   absl::Status Execute(const std::string& sql);

@@ -516,7 +516,19 @@ class WrongInputTest(ProgramTest):
         self.refused(run("db", "sql", out, "SELEC 1"), "syntax error")
         self.refused(run("db", "sql", out, "SELECT nothing FROM runs"),
                      "nothing")
-        self.refused(run("db", "sql", out, "DELETE FROM runs"), "readonly")
+        for write in ("DELETE FROM runs", "CREATE TABLE t(x)", "VACUUM",
+                      "PRAGMA journal_mode=DELETE", "ATTACH 'b.db' AS b"):
+            result = run("db", "sql", out, write)
+            self.refused(result, "db sql only reads", write)
+            self.assertNotIn("readable", result.stderr)  # file rights
+        for two in ("SELECT 1; SELECT 2", "SELECT 1; DELETE FROM runs",
+                    "SELECT 1; SELEC 2"):
+            result = run("db", "sql", out, two)
+            self.refused(result, "one SQL statement", two[len("SELECT 1; "):])
+            self.assertEqual(result.stdout, "")
+        self.refused(run("db", "sql", out, " -- nothing"), "found none")
+        one = run("db", "sql", out, "SELECT 1 AS a; -- one ;\n;")
+        self.assertEqual(one.stdout, "a\n1\n", one.stderr)
         self.refused(run("replay", out, "--problem", "x"), "no finished search")
 
     def test_foreign_and_newer_database(self):

@@ -82,6 +82,30 @@ class OutputTest(ProgramTest):
                     stderr=subprocess.PIPE)
             self.refused_late(result, "standard output")
 
+    def test_a_full_disk_is_said_once(self):
+        few = '{"gold": "1", "answer": "1"}\n'
+        for text in (few, few * 3000):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                result = subprocess.run(
+                    [PROGRAM, "grade", "--pairs", self.path("p.jsonl", text)],
+                    check=False, text=True, stdout=full,
+                    stderr=subprocess.PIPE)
+            self.refused_late(result, "No space left on device")
+            self.assertEqual(result.stderr.count("espalier grade:"), 1,
+                             result.stderr)
+        sample = self.path("s.jsonl", '{"task_id": "p", "completion": "1"}\n')
+        problem = self.path("p.jsonl", json.dumps({
+            "task_id": "p", "entry_point": "f", "prompt": "f = ",
+            "test": "def check(f):\n    assert f == 1\n"}) + "\n")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = subprocess.run(
+                [PROGRAM, "grade", "--set", "humaneval", "--data", problem,
+                 "--samples", sample], check=False, text=True, stdout=full,
+                stderr=subprocess.PIPE)
+        self.refused_late(result, "No space left on device")
+        self.assertEqual(result.stderr.count("espalier grade:"), 1,
+                         result.stderr)
+
     def test_json_goes_to_standard_output_or_a_file_of_its_own(self):
         for where in (("--json", "-"), ("--json",)):
             result = run(*EVAL, *where)

@@ -59,6 +59,28 @@ class QuestionsTest(ProgramTest):
         with open(path, encoding="utf-8") as handle:
             result = run("solve", "--lines", "--json", stdin=handle)
         self.assertEqual(len(result.stdout.splitlines()), 2, result.stderr)
+        # A file has one per line anyway.
+        for arguments in (("--file", path), ("--file", path, "--lines"),
+                          ("--file", "-"), ("--file", "-", "--lines")):
+            with open(path, encoding="utf-8") as handle:
+                result = run("solve", "--json", *arguments, stdin=handle)
+            self.assertEqual([json.loads(line)["question"]
+                              for line in result.stdout.splitlines()],
+                             [STORY, STORY], result.stderr)
+
+    def test_several_lines_that_are_refused_hint_at_lines(self):
+        for text, hint in ((f"{STORY}\nWho wrote Hamlet?\n", True),
+                           ("Who wrote Hamlet?\n\n", False)):
+            path = self.path("in.txt", text)
+            with open(path, encoding="utf-8") as handle:
+                result = run("solve", stdin=handle)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertEqual("one question of 2 lines; --lines"
+                             in result.stderr, hint, result.stderr)
+            with open(path, encoding="utf-8") as handle:
+                result = run("solve", "--lines", stdin=handle)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertNotIn("--lines", result.stderr)
 
     def test_known_questions_beside_foreign_ones_are_answered(self):
         path = self.path("questions.txt", f"{STORY}\nWho wrote Hamlet?\n")

@@ -327,6 +327,24 @@ class FileTest(UsageTest):
             self.assertEqual(result.returncode, 1, result.stderr)
             shutil.rmtree(model)
 
+    def test_models_with_an_unknown_form_of_url(self):
+        for url in (",http://localhost:8000", "ftp://a.org/m", "http:/a",
+                    "https:a.org", "s3://a/b"):
+            for flag in ("--model", "--reward-model"):
+                self.refused(2, ("solve", STORY, flag, url), flag, url,
+                             "form of URL is not understood", "http://HOST")
+        self.refused(2, ("bench-reward", "--processbench", "x",
+                         "--reward-model", "ftp://a"), "form of URL")
+        self.refused(1, ("solve", STORY, "--model", "hf://a/b"), "hf download")
+        # A folder of such a name is a folder.
+        os.makedirs(self.path("http:"))
+        model = os.path.join(self.path("http:"), "m")
+        shutil.copytree(STORIES, model)
+        result = subprocess.run([PROGRAM, "solve", STORY, "--model", "http:/m"],
+                                cwd=self.folder, capture_output=True,
+                                check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_sets_that_are_names_of_a_hub(self):
         for name in ("openai/gsm8k",
                      "https://huggingface.co/datasets/openai/gsm8k"):

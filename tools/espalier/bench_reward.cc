@@ -469,7 +469,8 @@ void AddBenchReward(CLI::App& app, RunFunction& run) {
   AddJsonOutput(app, flags->json, "the report");
   app.add_option("--reward-model", flags->models.reward_model,
                  "Checkpoint folder with Espalier's reward heads, or a "
-                 "published reward model");
+                 "published reward model")
+      ->check(ModelPlace());
   app.add_option("--reward-format", flags->models.reward_format,
                  "How --reward-model is read: a shipped format or a file "
                  "NAME.textproto. Default: recognised from its folder")

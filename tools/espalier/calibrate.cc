@@ -486,7 +486,8 @@ void AddCalibrate(CLI::App& app, RunFunction& run) {
       ->required();
   AddJsonOutput(app, flags->json, "the report");
   app.add_option("--reward-model", flags->models.reward_model,
-                 "The reward model that scores --steps");
+                 "The reward model that scores --steps")
+      ->check(ModelPlace());
   app.add_option("--reward-format", flags->models.reward_format,
                  "How --reward-model is read. Default: recognised from its "
                  "folder")

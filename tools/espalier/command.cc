@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/cord.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -19,6 +20,7 @@
 #include "espalier/engine.h"
 #include "espalier/engine_options.h"
 #include "models/prompt/chat_template.h"
+#include "models/remote/endpoint.h"
 #include "models/reward/reward_format.h"
 #include "models/trunk/load_trunk.h"
 #include "nlohmann/json.hpp"
@@ -77,22 +79,46 @@ void AddMethodFlags(CLI::App& app, std::string& method,
       ->excludes(search);
 }
 
+CLI::Validator ModelPlace() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        // ForeignName knows what to do about addresses of the Hugging Face hub.
+        const bool url = absl::StrContains(text, "://") ||
+                         absl::StartsWithIgnoreCase(text, "http:") ||
+                         absl::StartsWithIgnoreCase(text, "https:");
+        std::error_code error;
+        if (!url || IsRemoteModel(text) || text.starts_with("hf://") ||
+            fs::exists(text, error)) {
+          return "";
+        }
+        return absl::StrCat(
+            text,
+            ": this form of URL is not understood; expected a server as "
+            "http://HOST[:PORT][/PATH] or https://..., several separated by "
+            "commas, or a folder or a GGUF file on this machine");
+      },
+      "");
+}
+
 void AddModelFlags(CLI::App& app, ModelFlags& flags) {
   app.add_option("--model", flags.model,
                  "Checkpoint: a Hugging Face folder or a GGUF file; or a model "
                  "behind llama-server, vLLM or SGLang, as URL or URL#NAME, "
                  "several servers of one model separated by commas "
                  "(docs/guide/servers.md). Default: the model shipped for the "
-                 "task");
+                 "task")
+      ->check(ModelPlace());
   app.add_option("--tokenizer", flags.tokenizer,
                  "Folder or GGUF file with the tokenizer of a --model behind a "
                  "server");
   app.add_option(
-      "--reward-model", flags.reward_model,
-      "Checkpoint folder with Espalier's reward heads, or a published reward "
-      "model (docs/guide/reward-models.md), whatever its tokenizer. Default: "
-      "the one shipped with a shipped model, otherwise the heads of --model. "
-      "One behind a server, as URL or URL#NAME, needs --reward-format");
+         "--reward-model", flags.reward_model,
+         "Checkpoint folder with Espalier's reward heads, or a published "
+         "reward model (docs/guide/reward-models.md), whatever its tokenizer. "
+         "Default: the one shipped with a shipped model, otherwise the heads "
+         "of --model. One behind a server, as URL or URL#NAME, needs "
+         "--reward-format")
+      ->check(ModelPlace());
   app.add_option("--reward-tokenizer", flags.reward_tokenizer,
                  "Folder or GGUF file with the tokenizer of a --reward-model "
                  "behind a server. Default: that of --tokenizer");

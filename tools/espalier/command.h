@@ -122,6 +122,11 @@ struct ModelFlags : MachineFlags {
   int speculate = 0;
   ServerFlags server;
 };
+
+// Refuses text that is neither a server's URL nor the name of a file but looks
+// like a URL, e.g. "ftp://..." and ",http://...".
+CLI::Validator ModelPlace();
+
 void AddModelFlags(CLI::App& app, ModelFlags& flags);
 void AddReferenceFlag(CLI::App& app, std::string& reference);
 void AddCalibrationFlag(CLI::App& app, std::string& calibration);

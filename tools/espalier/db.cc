@@ -83,6 +83,14 @@ absl::Status RunSql(const DbFlags& flags) {
                        RunDb::Open(flags.database, Sqlite::kRead));
   ESP_RETURN_IF_ERROR(AddTreeNodes(*db));
   ESP_ASSIGN_OR_RETURN(Statement s, db->sqlite().Prepare(flags.query));
+  if (!s.ReadsOnly()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flags.database,
+        ": db sql only reads; expected a query (SELECT ...), found: ",
+        flags.query,
+        "\n  remedy: espalier db prune deletes runs and logs; sqlite3 changes "
+        "anything else"));
+  }
   ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
   return PrintRows(s, flags.json.wanted());
 }

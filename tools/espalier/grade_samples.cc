@@ -448,10 +448,10 @@ absl::Status GradeSamples(const SampleFlags& named) {
       RunSamples(flags, *sandbox, executor, problems, samples, writer);
   bool written = writer.Finish();
   if (file != stdout) written &= std::fclose(file) == 0;
-  if (!written && error.ok()) {
-    error = absl::UnavailableError(
-        "verdicts could not be written to " +
-        (file == stdout ? "standard output" : flags.out));
+  // EndCommand reports a failed write to standard output.
+  if (!written && error.ok() && file != stdout) {
+    error =
+        absl::UnavailableError("verdicts could not be written to " + flags.out);
   }
   nlohmann::json summary = Summary(flags, problems, samples);
   if (read.skipped > 0) summary["problems_skipped"] = read.skipped;

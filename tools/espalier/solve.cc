@@ -8,11 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "base/files.h"
 #include "base/json_text.h"
 #include "base/status_macros.h"
@@ -63,6 +65,7 @@ struct SolveFlags {
   bool watch = false;
   JsonOutput json;  // --force also lets shipped models answer foreign questions
   bool lines = false;
+  int input_lines = 0;  // not blank, of standard input read as one question
 };
 
 // Questions of a text: one JSON object per line, or one plain question per line
@@ -112,6 +115,10 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
     if (flags.task == "auto") flags.task = set.task;
     return std::move(set.problems);
   }
+  if (flags.file == "-") {
+    ESP_ASSIGN_OR_RETURN(const std::string text, ReadStandardInput());
+    return ParseQuestions(text, "standard input", /*whole=*/false);
+  }
   if (!flags.file.empty()) {
     const absl::StatusOr<std::string> text = ReadFile(flags.file);
     if (!text.ok()) {
@@ -134,6 +141,11 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
         "no question; give one in quotes, or --file F, or on standard input"));
   }
   ESP_ASSIGN_OR_RETURN(const std::string text, ReadStandardInput());
+  if (!flags.lines) {
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      flags.input_lines += absl::StripAsciiWhitespace(line).empty() ? 0 : 1;
+    }
+  }
   return ParseQuestions(text, "standard input", /*whole=*/!flags.lines);
 }
 
@@ -322,12 +334,20 @@ void PrintForeign(const SolveFlags& flags, const Problem& problem,
   }
 }
 
-absl::Status ForeignError(size_t foreign, size_t all) {
+absl::Status ForeignError(size_t foreign, size_t all, int input_lines) {
+  // JSON objects are one question each.
+  const bool joined = all == 1 && input_lines > 1;
   return WithExitCode(
       absl::UnimplementedError(absl::StrCat(
           foreign, " of ", all, all == 1 ? " question" : " questions",
           " not answered: the shipped models know only stories about one "
-          "quantity and countdown puzzles.\n  remedy: use a language model (a "
+          "quantity and countdown puzzles.",
+          joined
+              ? absl::StrCat("\n  remedy: standard input was read as one "
+                             "question of ",
+                             input_lines, " lines; --lines reads one per line")
+              : "",
+          "\n  remedy: use a language model (a "
           "folder or a GGUF file), e.g. --model ~/models/Qwen2.5-1.5B-Instruct "
           "--prompt instruct (docs/guide/models.md); --force lets the shipped "
           "model answer anyway")),
@@ -606,7 +626,7 @@ absl::Status RunSolve(SolveFlags& flags) {
         " questions were searched to the end"));
   }
   if (answers.first_error().ok() && answers.foreign() > 0) {
-    return ForeignError(answers.foreign(), graded.size());
+    return ForeignError(answers.foreign(), graded.size(), flags.input_lines);
   }
   if (answers.first_error().ok() && answers.unsolved() > 0) {
     return UnsolvedError(answers.unsolved(), graded.size());
@@ -622,12 +642,13 @@ void AddSolve(CLI::App& app, RunFunction& run) {
       app.add_option("question", flags->question, "The question, in quotes");
   CLI::Option* file =
       app.add_option("--file", flags->file,
-                     "File with questions: one per line, or JSON objects")
+                     "File with questions: one per line, or JSON objects; - "
+                     "for standard input")
           ->excludes(question);
   CLI::Option* lines =
       app.add_flag("--lines", flags->lines,
-                   "Standard input has one question per line; otherwise all of "
-                   "it is one question")
+                   "Standard input has one question per line, like a --file; "
+                   "otherwise all of it is one question")
           ->excludes(question);
   AddSetFlags(app, flags->set)
       ->excludes(question)
