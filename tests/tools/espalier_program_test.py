@@ -360,12 +360,13 @@ class SolveTest(ProgramTest):
         self.assertNotIn("\x1b", watched.stderr)
 
     def test_a_terminal_sees_the_tree_grow(self):
+        tokens = "4000" if SLOW else "20000"
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ,
                     struct.pack("HHHH", 12, 60, 0, 0))
         process = subprocess.Popen(
             [PROGRAM, "solve", STORY, "--search", "puct", "--watch",
-             "--budget-tokens", "20000"],
+             "--budget-tokens", tokens],
             stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
             env=dict(os.environ, ESPALIER_ZOO=ZOO, TERM="xterm"))
         os.close(theirs)
@@ -386,7 +387,7 @@ class SolveTest(ProgramTest):
             self.assertLessEqual(len(re.sub(r"\x1b\[[0-9]*[A-Z]", "", line)),
                                  60)
         plain = run("solve", STORY, "--search", "puct", "--budget-tokens",
-                    "20000").stdout
+                    tokens).stdout
         times = r"\d+\.\d\d s\)"
         self.assertEqual(re.sub(times, "", end.replace("\r\n", "\n")),
                          re.sub(times, "", plain))
