@@ -48,8 +48,14 @@ class Builder : public nlohmann::json_sax<Json> {
     key_ = std::move(name);
     return true;
   }
-  bool parse_error(size_t position, const std::string&,
+  bool parse_error(size_t position, const std::string& token,
                    const nlohmann::detail::exception& error) override {
+    // Well-formed, e.g. 1e400.
+    if (dynamic_cast<const Json::out_of_range*>(&error) != nullptr) {
+      return Fail(JsonFault::kMalformed,
+                  absl::StrCat("has the number ", token, " at column ",
+                               position, ", which no double holds"));
+    }
     // "[json.exception.parse_error.101] parse error at line 1, column 3: ..."
     std::string what = error.what();
     const size_t colon = what.find(": ");
