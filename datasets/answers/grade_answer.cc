@@ -17,6 +17,7 @@
 #include "datasets/answers/decimals.h"
 #include "datasets/answers/era_year.h"
 #include "datasets/answers/extract_answer.h"
+#include "datasets/answers/later_answer.h"
 #include "datasets/answers/main_statement.h"
 #include "datasets/answers/marks_beside.h"
 #include "datasets/answers/names_said.h"
@@ -653,6 +654,10 @@ GradeVerdict GradeAsWritten(std::string_view gold, std::string_view answer,
             OtherMeaning(gold, answer, a, b, verdict.reason, policy, settled)) {
       return *std::move(other);
     }
+  }
+  if (verdict.equal && policy.extract && EndsInOther(answer, a.text)) {
+    return Undecided("the answer ends in another number; without that, " +
+                     verdict.reason);
   }
   // Words that gold has as well change nothing.
   // "2 hours and 15 minutes" is one amount.

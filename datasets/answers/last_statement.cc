@@ -42,7 +42,7 @@ std::string_view WithoutFirstMarks(std::string_view text) {
     stripped = false;
     for (const std::string_view mark :
          {"- ", "* ", "**", "\u2022 ", "\u27f9", "\u21d2", "\u2192", "\u2234",
-          "=> ", "-> ", "==> "}) {
+          "=> ", "-> ", "==> ", "\u27a1", "\uFE0F", "\u2705", "\u2714"}) {
       if (!text.starts_with(mark)) continue;
       text.remove_prefix(mark.size());
       stripped = true;
@@ -78,7 +78,7 @@ LabelledPart WithoutLeadWords(std::string_view sentence) {
 }
 
 // The last sentence of a text, without the marks at its end.
-std::string_view LastPart(std::string_view text) {
+std::string_view LastStatementOf(std::string_view text) {
   text = TrimBlanks(text);
   const std::string_view whole = WithoutLastMarks(text);
   return TrimBlanks(

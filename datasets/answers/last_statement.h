@@ -1,7 +1,7 @@
 // The last statement of a response, and whether the response claims it.
 //
-//   LastPart("It is 5 or 6. Roots: 2 and 3 \u2714")       // "Roots: 2 and 3"
-//   WithoutLeadWords("So roots: 2 and 3").said        // "2 and 3"
+//   LastStatementOf("It is 5 or 6. Roots: 2 and 3 \u2714")       // "Roots: 2
+//   and 3" WithoutLeadWords("So roots: 2 and 3").said        // "2 and 3"
 //
 // Stateless, linear in the text: thread-safe.
 #ifndef ESPALIER_DATASETS_ANSWERS_LAST_STATEMENT_H_
@@ -28,7 +28,7 @@ struct LabelledPart {
 LabelledPart WithoutLeadWords(std::string_view sentence);
 
 // The last sentence of a text, without the marks at its end.
-std::string_view LastPart(std::string_view text);
+std::string_view LastStatementOf(std::string_view text);
 
 // Whether nothing in a sentence turns what it says, and the whole text claims
 // the part `said` of it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "datasets/answers/answer_spans.h"
+#include "datasets/answers/bare_words.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/claimed_boxes.h"
 #include "datasets/answers/clean_text.h"
@@ -105,6 +106,43 @@ bool ConcludesOther(std::string_view behind, std::string_view answer) {
   const auto given = LastNumberPlace(answer);
   return number.trust == Trust::kStated && number.by_verb && given &&
          answer.find_first_of("\\=(") == kNowhere && given->text != number.text;
+}
+
+bool EndsInOther(std::string_view text, std::string_view number) {
+  constexpr size_t kLongest = 4000, kLongestEnd = 160;
+  text = TrimBlanks(text);
+  if (text.size() > kLongest || number.empty() ||
+      number.find_first_not_of("0123456789") != kNowhere ||
+      text.find('=') == kNowhere) {
+    return false;
+  }
+  const std::string whole = PlainLower(text);
+  if (whole.find("answer") != std::string::npos ||
+      whole.find("boxed") != std::string::npos ||
+      whole.find("####") != std::string::npos) {
+    return false;
+  }
+  std::string_view last = text.substr(LastSentenceStart(text));
+  if (last.size() > kLongestEnd || last.size() == text.size()) return false;
+  const bool concludes = BeginsIn(PlainLower(last), Reading::kTherefore) > 0 ||
+                         BeginsIn(PlainLower(last), Reading::kInTheEnd) > 0;
+  if (!concludes) {
+    const size_t so = PlainLower(last).rfind(", so ");
+    if (so == kNowhere) return false;
+    last = last.substr(so + 2);
+  }
+  if (last.find_first_of("=$\\") != kNowhere || last.find(number) != kNowhere) {
+    return false;
+  }
+  // Only one number, which nothing denies.
+  const auto place = LastNumberPlace(last);
+  if (!place || last.find_first_of("%/") != kNowhere ||
+      place->text.find_first_not_of("0123456789") != kNowhere ||
+      Mentions(PlainLower(last), Reading::kDenies)) {
+    return false;
+  }
+  return place->text != number &&
+         !LastNumberPlace(last.substr(0, place->start)).has_value();
 }
 
 }  // namespace espalier

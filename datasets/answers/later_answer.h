@@ -26,6 +26,10 @@ bool CutOff(std::string_view answer);
 // Whether the last sentence concludes with a number other than `answer`.
 bool ConcludesOther(std::string_view behind, std::string_view answer);
 
+// "3 * 8 = 24. He gave away 4. So 20 are left." for the number 24: whether the
+// last sentence, or its last clause, states what came out with another number.
+bool EndsInOther(std::string_view text, std::string_view number);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_ANSWERS_LATER_ANSWER_H_

@@ -310,7 +310,10 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "arrives",
                                               "didIt",
                                               "alsoOrder",
-                                              "ageLimit"};
+                                              "ageLimit",
+                                              "onlyOn",
+                                              "notThisChoice",
+                                              "inTheEnd"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

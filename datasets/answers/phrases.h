@@ -337,7 +337,10 @@ enum class Reading {
   kArrives,    // in front of a time of day; of a number, somebody came to it
   kDidIt,      // behind a name: what that one did
   kAlsoOrder,  // in what follows: another one may be meant
-  kAgeLimit    // in front of a number that bounds what is counted
+  kAgeLimit,   // in front of a number that bounds what is counted
+  kOnlyOn,     // in front of where a part of a function holds
+  kNotThisChoice,  // in front of an option: another one is the answer
+  kInTheEnd        // begins a last sentence that states what came out
 };
 
 struct Phrase {

@@ -8,6 +8,7 @@
 #include "datasets/answers/compare_value.h"
 #include "datasets/answers/last_statement.h"
 #include "datasets/answers/names_said.h"
+#include "datasets/answers/number_words.h"
 #include "datasets/answers/parser.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/reworded_names.h"
@@ -123,6 +124,71 @@ void AddValues(std::string_view text, std::string_view sentence,
   out.push_back({std::string(gold), std::string(last.said)});
 }
 
+// "Domain: x != 2"
+void AddLabelled(std::string_view text, std::string_view sentence,
+                 std::vector<RewordedPair>& out, std::string_view gold) {
+  const LabelledPart last = WithoutLeadWords(sentence);
+  if (!last.label.empty() && last.said.find_first_of(":?") == kNowhere &&
+      IsPhrase(PlainLower(last.label), Reading::kListLabel) &&
+      Claims(text, sentence, last.said)) {
+    out.push_back({std::string(gold), std::string(last.said)});
+  }
+}
+
+// "Half of the cake is left." as "1/2".
+void AddFraction(std::string_view text, std::string_view sentence,
+                 std::vector<RewordedPair>& out, std::string_view gold) {
+  const std::string lower = PlainLower(sentence);
+  const size_t of = lower.find(" of ");
+  if (of == kNowhere || of > 30 || !HasDigits(gold) || HasDigits(lower) ||
+      lower.find(" of ", of + 1) != kNowhere || !SaysPlainly(sentence) ||
+      sentence.size() + 8 < text.size()) {
+    return;
+  }
+  // "two thirds of twelve" is a product.
+  const std::string_view whole = std::string_view(lower).substr(of + 4);
+  if ((BeginsIn(whole, Reading::kArticle) == 0 &&
+       BeginsIn(whole, Reading::kOwner) == 0) ||
+      std::count(whole.begin(), whole.end(), ' ') < 2 ||
+      whole.find(',') != kNowhere || whole.find(" and ") != kNowhere) {
+    return;
+  }
+  std::string front = lower.substr(0, of);
+  std::replace(front.begin(), front.end(), '-', ' ');
+  const std::string number = NumberInWords(front);
+  if (number.find('/') != std::string::npos) {
+    out.push_back({std::string(gold), number});
+  }
+}
+
+// "{x : x > 2}" and "<3, 4>" with the signs that LaTeX has for these.
+void AddBrackets(std::string_view text, std::vector<RewordedPair>& out,
+                 std::string_view gold) {
+  constexpr size_t kLongest = 200;
+  if (text.size() > kLongest) return;
+  std::string said(text);
+  if (const size_t colon = said.find(" : ");
+      said.starts_with("{") && colon != std::string::npos) {
+    said.replace(colon, 3, " | ");
+    for (const std::string_view real : {" \u2208 \u211d", "\u2208\u211d"}) {
+      const size_t at = said.find(real);
+      if (at < colon) said.erase(at, real.size());
+    }
+    out.push_back({std::string(gold), said});
+    return;
+  }
+  const size_t open = said.find('<'), close = said.rfind('>');
+  const bool vector =
+      open != std::string::npos && close == said.size() - 1 &&
+      std::string_view(said).substr(open, close - open).find(',') != kNowhere &&
+      said.find('<', open + 1) == std::string::npos &&
+      said.find('>') == close && gold.find("langle") != kNowhere;
+  if (!vector) return;
+  said.replace(close, 1, "\\rangle");
+  said.replace(open, 1, "\\langle ");
+  out.push_back({std::string(gold), said});
+}
+
 // Whether an equation's left side is made by an operation on functions:
 // "d/dx (x^2)", "(f + g)(x)", "f(g(x))".
 bool IsOperation(std::string_view left) {
@@ -153,6 +219,15 @@ bool IsOperation(std::string_view left) {
     const std::string_view rest = std::string_view(plain).substr(2);
     for (const std::string_view sign : {"+", "-", "*", "o", "/", ""}) {
       if (rest == std::string(sign) + "g)(x)") return true;
+    }
+  }
+  for (const std::string_view lead : {"f(g(", "g(f(", "(fog)(", "(gof)("}) {
+    const std::string_view rest =
+        std::string_view(plain).substr(std::min(lead.size(), plain.size()));
+    const size_t end = rest.find_first_not_of("-0123456789");
+    if (plain.starts_with(lead) && end != kNowhere && end > 0 &&
+        rest.substr(end).find_first_not_of(')') == kNowhere) {
+      return true;
     }
   }
   return plain == "f(g(x))" || plain == "g(f(x))" || plain == "f'(x)" ||
@@ -194,11 +269,10 @@ void AddEquation(std::string_view text, std::string_view sentence,
 void AddCalculated(std::string_view text, std::string_view sentence,
                    std::vector<RewordedPair>& out, std::string_view gold) {
   const size_t equal = sentence.rfind('=');
-  if (equal == kNowhere || equal == 0 || !HasDigits(gold) ||
-      !HasLetters(gold)) {
-    return;
-  }
-  const std::string_view right = TrimBlanks(sentence.substr(equal + 1));
+  if (equal == kNowhere || equal == 0 || !HasDigits(gold)) return;
+  std::string_view right = TrimBlanks(sentence.substr(equal + 1));
+  // "350 g of flour"
+  right = right.substr(0, right.find(" of "));
   size_t start = equal;
   constexpr std::string_view kSigns = "0123456789.,+-*/() ";
   while (start > 0) {
@@ -223,7 +297,7 @@ void AddCalculated(std::string_view text, std::string_view sentence,
   const GradePolicy policy;
   ValueComparer comparer(policy);
   if (!comparer.Equal(*a, *b)) return;
-  if (!Claims(text, sentence, right)) return;
+  if (!Claims(text, sentence, sentence.substr(equal))) return;
   out.push_back({std::string(gold), std::string(right)});
 }
 
@@ -318,12 +392,43 @@ void AddWithoutBracket(std::string_view text, std::string_view sentence,
   out.push_back({std::string(gold), std::string(front)});
 }
 
+// "J. K. Rowling" as "JK Rowling".
+std::string WithInitialsJoined(std::string_view name) {
+  constexpr size_t kLongestName = 60;
+  std::string out;
+  if (name.size() > kLongestName) return std::string(name);
+  for (size_t at = 0; at < name.size(); ++at) {
+    const bool initial = name[at] == '.' && at > 0 && name[at - 1] >= 'A' &&
+                         name[at - 1] <= 'Z' &&
+                         (at == 1 || !Letter(name[at - 2]));
+    if (!initial) {
+      out += name[at];
+      continue;
+    }
+    // A blank up to the next initial.
+    if (at + 3 < name.size() && name[at + 1] == ' ' && name[at + 3] == '.') {
+      ++at;
+    }
+  }
+  return out;
+}
+
 // "12.5% of the residents were under 18": the share.
 void AddShare(std::string_view text, std::string_view sentence,
               std::vector<RewordedPair>& out, std::string_view gold) {
   const size_t percent = sentence.find('%');
-  if (percent == kNowhere || percent > 8 || !HasDigits(gold) ||
-      !sentence.substr(percent + 1).starts_with(" of ") ||
+  if (percent == kNowhere || percent > 8 || !HasDigits(gold)) return;
+  // "45% were Catholic"
+  const std::string tail = PlainLower(sentence.substr(percent + 1));
+  if (tail.starts_with(" ") && !HasDigits(tail) && SaysPlainly(sentence) &&
+      BeginsIn(std::string_view(tail).substr(1), Reading::kIs) > 0 &&
+      sentence.size() + 8 >= text.size() &&
+      sentence.find_first_not_of("0123456789.") == percent) {
+    out.push_back(
+        {std::string(gold), std::string(sentence.substr(0, percent + 1))});
+    return;
+  }
+  if (!sentence.substr(percent + 1).starts_with(" of ") ||
       sentence.substr(0, percent).find_first_not_of("0123456789.") !=
           kNowhere) {
     return;
@@ -343,6 +448,96 @@ void AddShare(std::string_view text, std::string_view sentence,
   const std::string_view share = sentence.substr(0, percent + 1);
   if (!SaysPlainly(sentence) || sentence.size() + 8 < text.size()) return;
   out.push_back({std::string(gold), std::string(share)});
+}
+
+// Whether a text denies, doubts or attributes something.
+bool LeavesOpen(std::string_view text) {
+  const std::string lower = PlainLower(text);
+  for (const Reading reading :
+       {Reading::kDenies, Reading::kMaybe, Reading::kWrong, Reading::kOtherTry,
+        Reading::kAttributes, Reading::kMisleads}) {
+    if (Mentions(lower, reading)) return true;
+  }
+  return lower.find('?') != std::string::npos;
+}
+
+// "f(x) = x + 1 if x >= 0, and f(x) = 1 - x if x < 0" in the notation of gold,
+// "\\begin{cases} x + 1 & x >= 0 \\\\ 1 - x & x < 0 \\end{cases}".
+void AddCases(std::string_view text, std::vector<RewordedPair>& out,
+              std::string_view gold) {
+  constexpr std::string_view kCases = "\\begin{cases}";
+  constexpr size_t kLongest = 600, kMostParts = 6;
+  if (gold.find(kCases) == kNowhere || text.size() > kLongest ||
+      text.find(kCases) != kNowhere) {
+    return;
+  }
+  std::string plain;
+  for (const char c : text) {
+    if (c != '$' && c != '*' && c != '`') plain += c;
+  }
+  // The last "=" in front of a value: "f(x) = x + 1" as "x + 1".
+  const auto value_of = [](std::string_view part) {
+    const size_t equal = part.rfind('=');
+    const bool name = equal != kNowhere && equal > 0 &&
+                      std::string_view("<>!").find(part[equal - 1]) == kNowhere;
+    part = TrimBlanks(name ? part.substr(equal + 1) : part);
+    while (part.ends_with(",") || part.ends_with(".") || part.ends_with(";")) {
+      part.remove_suffix(1);
+    }
+    return TrimBlanks(part);
+  };
+  std::string cases;
+  size_t parts = 0;
+  std::string_view rest = plain;
+  while (!rest.empty() && parts < kMostParts) {
+    size_t end = rest.size(), length = 0;
+    for (const std::string_view joint : {", and ", "; ", "\n", ". ", " and "}) {
+      const size_t at = rest.find(joint);
+      if (at < end) {
+        end = at;
+        length = joint.size();
+      }
+    }
+    const std::string_view part =
+        WithoutLastMarks(WithoutFirstMarks(rest.substr(0, end)));
+    rest.remove_prefix(end + length);
+    const std::string padded = " " + PlainLower(part);
+    size_t word = kNowhere, behind = 0;
+    for (const std::string_view condition : Phrases(Reading::kOnlyOn)) {
+      const size_t at = padded.find(" " + std::string(condition) + " ");
+      if (at == kNowhere) continue;
+      word = at;
+      behind = at + condition.size() + 1;
+    }
+    if (word == kNowhere) continue;
+    std::string_view condition = TrimBlanks(part.substr(behind));
+    std::string_view value = TrimBlanks(part.substr(0, word));
+    // "for x >= 0, f(x) = x + 1"
+    if (value.empty()) {
+      const size_t stop = condition.find_first_of(",:");
+      if (stop == kNowhere) return;
+      value = condition.substr(stop + 1);
+      condition = condition.substr(0, stop);
+    }
+    if (value.find('=') == kNowhere && value.find(' ') != kNowhere &&
+        value.find_first_of("+-*/^0123456789") == kNowhere) {
+      continue;
+    }
+    if (condition.find_first_of("<>=") == kNowhere &&
+        std::none_of(condition.begin(), condition.end(), [](char c) {
+          return static_cast<unsigned char>(c) >= 0x80 || c == '\\';
+        })) {
+      return;
+    }
+    cases += (parts == 0 ? "" : " \\\\ ") + std::string(value_of(value)) +
+             " & " + std::string(condition);
+    ++parts;
+  }
+  if (parts < 2 || LeavesOpen(plain)) return;
+  const size_t begin = gold.find(kCases);
+  out.push_back({std::string(gold), std::string(gold.substr(0, begin)) +
+                                        std::string(kCases) + " " + cases +
+                                        " \\end{cases}"});
 }
 
 // "1:15 PM + 2 h 30 min = 3:45 PM"
@@ -548,11 +743,20 @@ std::vector<RewordedPair> Reworded(std::string_view gold,
     out.push_back({std::string(gold), std::move(formula)});
   }
   AddMolar(gold, answer, out);
+  AddCases(text, out, gold);
+  AddBrackets(text, out, gold);
+  // "JK Rowling" for "J. K. Rowling"
+  if (const std::string name = WithInitialsJoined(gold);
+      name != gold || WithInitialsJoined(text) != text) {
+    if (name == WithInitialsJoined(text)) {
+      out.push_back({std::string(gold), std::string(gold)});
+    }
+  }
   // Also without the checks at the end.
   const std::string_view front = WithoutChecks(text);
   for (const std::string_view said : {text, front}) {
     if (said.size() == text.size() && said.data() != text.data()) continue;
-    const std::string_view sentence = LastPart(said);
+    const std::string_view sentence = LastStatementOf(said);
     if (sentence.size() > kLongestLast) continue;
     AddValues(text, sentence, out, gold);
     AddEquation(text, sentence, out, gold);
@@ -561,6 +765,8 @@ std::vector<RewordedPair> Reworded(std::string_view gold,
     AddTime(text, sentence, out, gold);
     AddChange(text, sentence, out, gold);
     AddImplied(text, sentence, out, gold);
+    AddLabelled(text, sentence, out, gold);
+    AddFraction(text, sentence, out, gold);
     AddConverted(text, sentence, out, gold);
     AddWithoutBracket(text, sentence, out, gold);
     AddShare(text, sentence, out, gold);

@@ -66,6 +66,12 @@ void AddWithoutMore(std::string_view text, std::string_view sentence,
       add(sentence.substr(0, at));
     }
   }
+  // "converges by the ratio test"
+  if (const size_t by = sentence.rfind(" by the ");
+      only && by != kNowhere && gold.find(' ') == kNowhere &&
+      PlainLower(sentence.substr(0, by)).ends_with(" " + PlainLower(gold))) {
+    add(sentence.substr(0, by));
+  }
   // A date at the end.
   for (const std::string_view on : {" on ", " in ", " around "}) {
     const size_t at = sentence.rfind(on);

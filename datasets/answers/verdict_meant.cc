@@ -13,7 +13,7 @@
 namespace espalier {
 
 std::string_view VerdictMeant(std::string_view text) {
-  const std::string_view last = WithoutLastMarks(LastPart(text));
+  const std::string_view last = WithoutLastMarks(LastStatementOf(text));
   const std::string lower = PlainLower(WithoutFirstMarks(last));
   const std::string whole = PlainLower(text);
   const auto other = [&whole](std::string_view verdict) {
@@ -43,6 +43,47 @@ std::string_view VerdictMeant(std::string_view text) {
   if (IsPhrase(lower, Reading::kVerdict) && last.size() < text.size()) {
     for (const std::string_view word : Phrases(Reading::kVerdict)) {
       if (word == lower) return other(word) ? std::string_view() : word;
+    }
+  }
+  // "Not true.", "Correct."
+  if (last.size() < 20 && last.size() + 4 > TrimBlanks(text).size()) {
+    const std::string judged = "is " + lower;
+    for (const Phrase& row : Rows(Reading::kJudgedAs)) {
+      if (row.pattern == judged) return row.meaning;
+    }
+  }
+  // "Conclusion: Yes, it would fit."
+  const LabelledPart labelled = WithoutLeadWords(last);
+  const std::string label = PlainLower(labelled.label);
+  if (IsPhrase(label, Reading::kResultLabel) ||
+      IsPhrase(label, Reading::kToConclude)) {
+    const std::string said = PlainLower(labelled.said);
+    for (const std::string_view word : Phrases(Reading::kVerdict)) {
+      if (BeginsIn(said, Reading::kVerdict) == word.size() &&
+          said.starts_with(word) &&
+          (said.size() == word.size() ||
+           std::string_view(",.;!*").find(said[word.size()]) != kNowhere) &&
+          !other(word) &&
+          SaysPlainly(word == "yes" || word == "true" ? std::string_view(said)
+                                                      : std::string_view())) {
+        return word;
+      }
+    }
+  }
+  // "91 = 7 * 13, so no, 91 is not prime."
+  for (const std::string_view word : Phrases(Reading::kYesNo)) {
+    for (const std::string_view so : Phrases(Reading::kTherefore)) {
+      const std::string joint =
+          ", " + std::string(so) + " " + std::string(word) + ", ";
+      const size_t at = lower.find(joint);
+      if (at != std::string::npos && !other(word) &&
+          last.size() <= kLongestLast &&
+          BeginsIn(lower, Reading::kImagines) == 0 &&
+          !Mentions(lower, Reading::kAttributes) &&
+          !Mentions(lower, Reading::kNamesOther) &&
+          !Mentions(lower, Reading::kMaybe)) {
+        return word;
+      }
     }
   }
   // "It is a mammal, so yes."

@@ -5,6 +5,7 @@
 #include "datasets/answers/bare_words.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/last_statement.h"
 #include "datasets/answers/names_said.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/stance.h"
@@ -275,6 +276,72 @@ size_t OptionSaid(const std::vector<std::string>& options,
   return another ? options.size() : option;
 }
 
+// "A\n\nExplanation: Paris is the capital ...": the letter that is the first
+// line, if no other letter or answer follows.
+size_t LetterOnFirstLine(const std::vector<std::string>& options,
+                         std::string_view text) {
+  const size_t line = text.find('\n');
+  if (line == kNowhere || line > 40) return options.size();
+  std::string_view first = WithoutStops(text.substr(0, line));
+  if (first.starts_with("(") && first.ends_with(")")) {
+    first = TrimBlanks(first.substr(1, first.size() - 2));
+  }
+  if (first.size() != 1 || !IsChoiceLetter(first, 0)) return options.size();
+  const auto option = static_cast<size_t>(first[0] - 'A');
+  const std::string_view rest = text.substr(line);
+  const std::string lower = PlainLower(rest);
+  const bool other =
+      LettersIn(rest).find_first_not_of(first[0]) != std::string::npos ||
+      lower.find(kAnswerLabel) != std::string::npos ||
+      Mentions(lower, Reading::kMaybe) || Mentions(lower, Reading::kOtherTry) ||
+      lower.find('?') != std::string::npos ||
+      Mentions(lower, Reading::kAttributes) ||
+      BeginsIn(TrimBlanks(lower), Reading::kCorrects) > 0;
+  return other ? options.size() : option;
+}
+
+// "DNA is stored in the nucleus", "Ribosomes make proteins": the option with
+// which the only sentence ends or begins, if it has no other one.
+size_t OptionMentioned(const std::vector<std::string>& options,
+                       std::string_view text) {
+  constexpr size_t kLongestMention = 160, kShortestOption = 4;
+  text = WithoutStops(text);
+  for (const std::string_view against : {", not ", ", rather than "}) {
+    const size_t at = text.rfind(against);
+    if (at != kNowhere &&
+        OptionOf(options, text.substr(at + against.size())) < options.size()) {
+      text = text.substr(0, at);
+    }
+  }
+  const std::string lower = PlainLower(text);
+  if (text.size() > kLongestMention || LastSentenceStart(text) > 0 ||
+      !SaysPlainly(text) || LeftOpen(text) || !LettersIn(text).empty() ||
+      lower.find_first_of(":;\n=") != std::string::npos ||
+      Mentions(lower, Reading::kOthers) || Mentions(lower, Reading::kOption) ||
+      Mentions(lower, Reading::kNamesOther)) {
+    return options.size();
+  }
+  const std::string folded = FoldWords(text);
+  for (size_t i = 0; i < options.size(); ++i) {
+    const std::string words = FoldWords(options[i]);
+    if (words.size() < kShortestOption || HasDigits(words) ||
+        HasOther(options, i, text) || !HasOption(folded, options[i])) {
+      continue;
+    }
+    // "It is about friction"
+    const bool about = EndsIn(TrimBlanks(std::string_view(folded).substr(
+                                  0, folded.size() - words.size())),
+                              Reading::kAbout) > 0;
+    const bool ends = folded.ends_with(" " + words) && !about &&
+                      Mentions(lower, Reading::kIs);
+    const bool begins = folded.starts_with(words + " ") &&
+                        folded.find(" " + words) == std::string::npos &&
+                        !Mentions(lower, Reading::kIs);
+    return ends || begins ? i : options.size();
+  }
+  return options.size();
+}
+
 }  // namespace
 
 size_t ChoiceConcluded(const std::vector<std::string>& options,
@@ -284,7 +351,7 @@ size_t ChoiceConcluded(const std::vector<std::string>& options,
     return options.size();
   }
   const std::string plain = Unmarked(WithPlainSigns(TrimBlanks(response)));
-  const std::string_view text = TrimBlanks(plain);
+  const std::string_view text = WithoutFirstMarks(plain);
   const size_t line = text.rfind('\n');
   const std::string_view last =
       TrimBlanks(text.substr(line == kNowhere ? 0 : line + 1));
@@ -303,12 +370,22 @@ size_t ChoiceConcluded(const std::vector<std::string>& options,
   size_t option = quoted ? options.size() : LetterInFront(options, last);
   if (option == options.size()) option = LetterAtEnd(options, sentence);
   if (option == options.size()) option = LetterWithReason(options, text);
+  if (option == options.size()) option = LetterOnFirstLine(options, text);
   const std::string lower = PlainLower(text);
   if (option == options.size() && lower.find("answer is") == kNowhere &&
       lower.find("answer:") == kNowhere) {
     option = OptionSaid(options, sentence);
+    if (option == options.size()) option = OptionMentioned(options, text);
   }
   return option;
+}
+
+bool NamesOtherChoice(std::string_view response) {
+  const std::string_view text = TrimBlanks(response);
+  const std::string_view sentence =
+      text.substr(std::min(LastSentenceStart(text), text.size()));
+  return sentence.size() <= kLongestConclusion &&
+         Mentions(PlainLower(sentence), Reading::kNotThisChoice);
 }
 
 }  // namespace espalier

@@ -20,6 +20,10 @@ namespace espalier {
 size_t ChoiceConcluded(const std::vector<std::string>& options,
                        std::string_view response);
 
+// Whether the last sentence names an option as another one than the answer:
+// "One distractor is friction."
+bool NamesOtherChoice(std::string_view response);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_TASKS_CHOICE_CONCLUDED_H_

@@ -57,5 +57,21 @@ TEST(LaterAnswer, WhatTouchesABoxMakesAnotherNumber) {
   EXPECT_TRUE(GradeAnswer("12", "So it is \\boxed{12}!").equal);
 }
 
+TEST(LaterAnswer, AStepInFrontOfAConclusionIsNone) {
+  for (const char* text :
+       {"3 * 8 = 24. He gave away 4. So 20 are left.",
+        "He has 3 boxes of 8: 3 * 8 = 24 eggs. He gave away 4, so 20 are left.",
+        "First, 3 * 8 = 24. Then 20 remain.", "3 * 8 = 24. Now 20 are left.",
+        "3 * 8 = 24\nHe gave away 4\nSo 20 are left."}) {
+    EXPECT_FALSE(GradeAnswer("24", text).equal) << text;
+    EXPECT_TRUE(EndsInOther(text, "24")) << text;
+  }
+  for (const char* text :
+       {"3 * 8 = 24. So 24 are left.", "1/4 = 0.25. So it is 25%.",
+        "3 * 8 = 24. So there are not 20.", "3 * 8 = 24 eggs.", ""}) {
+    EXPECT_FALSE(EndsInOther(text, "24")) << text;
+  }
+}
+
 }  // namespace
 }  // namespace espalier

@@ -14,18 +14,15 @@ struct WordedPair {
   const char* answer;
 };
 
-// An exchange of the sides may leave an equal pair undecided, never different.
 void ExpectEqual(const WordedPair& pair) {
   const GradeVerdict verdict = GradeAnswer(pair.gold, pair.answer);
   EXPECT_TRUE(verdict.equal)
       << pair.gold << " | " << pair.answer << ": " << verdict.reason;
-  const GradeVerdict exchanged = GradeAnswer(pair.answer, pair.gold);
-  EXPECT_TRUE(exchanged.equal || exchanged.undecided)
-      << pair.answer << " | " << pair.gold << ": " << exchanged.reason;
 }
 
 TEST(RewordedAnswers, Parts) {
-  EXPECT_EQ(LastPart("It is 5. Roots: 2 and 3 \u2714"), "Roots: 2 and 3");
+  EXPECT_EQ(LastStatementOf("It is 5. Roots: 2 and 3 \u2714"),
+            "Roots: 2 and 3");
   EXPECT_EQ(WithoutLeadWords("So, **roots:** 2 and 3").said, "2 and 3");
   EXPECT_EQ(VerdictMeant("The statement is incorrect."), "false");
   EXPECT_EQ(VerdictMeant("Absolutely! Penguins are birds."), "yes");
@@ -149,6 +146,7 @@ TEST(RewordedAnswers, SayTheSame) {
       {"-196 \u00b0C", "Nitrogen boils at \u2212196 \u00b0C."},
       {"-196 \u00b0C", "\u2212196 \u00b0C (77 K)"},
       {"-196 \u00b0C", "It boils at -196 \u00b0C (77 K)."},
+      {"1969", "It happened on July 20, 1969."},
       {"10:30 AM", "She arrived at 10:30 a.m."},
       {"10:30 AM", "Arrival: 10:30 a.m."},
       {"10:30 AM", "Arrival time: 10:30 AM"},
@@ -160,9 +158,159 @@ TEST(RewordedAnswers, SayTheSame) {
       {"\\{1,2\\}", "A \u2229 C = {1, 2}"},
       {"5 kg", "5000 g"},
       {"H2SO4", "H$_2$SO$_4$"},
-      {"(2,3),(3,2)", "All solutions: (x, y) = (3, 2) and (2, 3)."},
       {"18 g/mol", "The molar mass of H\u2082O is 2(1) + 16 = 18 g/mol."},
       {"\\emptyset", "The solution set is empty."},
+      {"25%", "So the price dropped by 25 percent, from $40 to $30."},
+      {"x=2 or x=-3",
+       "Factor: (x \u2212 2)(x + 3) = 0\n\u27f9 x = 2 or x = \u22123 \u2714"},
+      {"2, -3",
+       "Factor: (x \u2212 2)(x + 3) = 0\n\u27f9 x \u2212 2 = 0 or x + 3 = "
+       "0\n\u27f9 x = 2 or x = \u22123"},
+      {"2, -3", "Roots: x\u2081 = 2, x\u2082 = \u22123"},
+      {"y = 2x + 1", "slope m = 2, intercept b = 1 \u2192 y = 2x + 1"},
+      {"(3, 4)", "So the vertex is at x = 3, y = 4."},
+      {"3x^2 - 2x + 1",
+       "Derivative: d/dx (x\u00b3 \u2212 x\u00b2 + x) = 3x\u00b2 \u2212 2x + "
+       "1"},
+      {"1", "x + 3 = 4, x = 1. Check: 1 + 3 = 4 \u2713."},
+      {"no solution",
+       "Subtracting gives 0 = 5, a contradiction. Hence the system is "
+       "inconsistent."},
+      {"yes",
+       "Pythons eat rodents. Hamsters are rodents. Therefore, it is possible "
+       "for a python to eat a hamster. Yes."},
+      {"no", "No \u2014 the Great Wall is not visible from the Moon."},
+      {"False", "It is not true that all rectangles are squares."},
+      {"False", "The statement is incorrect."},
+      {"yes", "Absolutely! Penguins are birds."},
+      {"William Shakespeare",
+       "Romeo and Juliet was written by the English playwright William "
+       "Shakespeare around 1595."},
+      {"Neil Armstrong",
+       "Neil Armstrong became the first person to walk on the Moon on July 20, "
+       "1969."},
+      {"Canberra",
+       "Many think Sydney, but the capital of Australia is actually Canberra."},
+      {"Au", "The chemical symbol for gold is Au (from Latin aurum)."},
+      {"Mount Everest", "Everest"},
+      {"Pacific Ocean", "It's the Pacific."},
+      {"Nile", "The longest river in Africa is the Nile, at about 6,650 km."},
+      {"George Orwell",
+       "Eric Arthur Blair, better known as George Orwell, wrote 1984."},
+      {"1945", "World War II ended in 1945 (September 2, to be exact)."},
+      {"Leonardo da Vinci",
+       "The Mona Lisa was painted by Leonardo da Vinci between 1503 and 1519."},
+      {"Tom Brady",
+       "Tom Brady threw the longest touchdown pass, a 49-yard pass to Randy "
+       "Moss."},
+      {"Germans",
+       "The Germans were the larger group, at 24.3% compared to 12% Irish."},
+      {"the second quarter", "In the 2nd quarter."},
+      {"2.5 mol", "2.5 moles of H\u2082O"},
+      {"sodium chloride", "NaCl is called sodium chloride (table salt)."},
+      {"CO2", "The gas released is carbon dioxide, CO\u2082."},
+      {"CO2", "carbon dioxide (CO\u2082)"},
+      {"carbon dioxide", "CO\u2082 (carbon dioxide)"},
+      {"Fe2O3", "Fe_{2}O_{3}"},
+      {"0.5 M", "M = 0.25 mol / 0.5 L = 0.5 mol/L"},
+      {"tetrahedral",
+       "CH\u2084 has a tetrahedral geometry with bond angles of 109.5\u00b0."},
+      {"exothermic",
+       "Heat is released, so the reaction is exothermic (\u0394H < 0)."},
+      {"3:45 PM", "1:15 PM + 2 h 30 min = 3:45 PM"},
+      {"10:30 AM",
+       "She left at 8:15 and the trip took 2 h 15 min, so she arrived at 10:30 "
+       "a.m."},
+      {"10:30 AM", "Arrival: 10:30 in the morning"},
+      {"\\cos x", "d/dx sin(x) = cos(x)"},
+      {"1", "lim_{x\u21920} sin x / x = 1"},
+      {"(2, -1, 3)", "x = 2\ny = -1\nz = 3"},
+      {"\\frac{\\pi}{3}", "\u03b8 = \u03c0/3 radians (60\u00b0)"},
+      {"\\{1, 2, 3\\}", "A \u222a B = {1, 2, 3}"},
+      {"\\{2\\}", "A \u2229 B = {2}"},
+      {"yes", "It's true that a whale is a mammal, so yes."},
+      {"yes", "**Answer:** Yes \u2705"},
+      {"False", "This is False; the boiling point falls with altitude."},
+      {"False", "The claim is a myth."},
+      {"Mars", "The Red Planet is Mars, named after the Roman god of war."},
+      {"Mars", "It's called Mars."},
+      {"Albert Einstein",
+       "The theory of relativity was developed by Albert Einstein."},
+      {"Albert Einstein",
+       "Albert Einstein developed the theory of relativity."},
+      {"Isaac Newton", "Sir Isaac Newton"},
+      {"Tokyo", "Tokyo is the capital of Japan."},
+      {"1969", "July 1969"},
+      {"photosynthesis",
+       "The process by which plants make food is called photosynthesis."},
+      {"mitochondria",
+       "The mitochondria, often called the powerhouse of the cell."},
+      {"F. Scott Fitzgerald",
+       "*The Great Gatsby* was written by F. Scott Fitzgerald."},
+      {"3", "3 field goals (22, 34 and 41 yards)"},
+      {"Chicago Bears", "The Chicago Bears won the game 24\u201317."},
+      {"12.5", "12.5% of the residents were under 18."},
+      {"CH4", "Methane has the molecular formula CH\u2084."},
+      {"2H2 + O2 -> 2H2O", "2 H\u2082 + O\u2082 \u27f6 2 H\u2082O"},
+      {"2H2 + O2 -> 2H2O",
+       "The balanced equation is 2H\u2082(g) + O\u2082(g) \u2192 "
+       "2H\u2082O(l)."},
+      {"44 g/mol", "M(CO\u2082) = 12 + 2 \u00d7 16 = 44 g/mol"},
+      {"-196 \u00b0C", "Nitrogen boils at \u2212196 \u00b0C (77 K)."},
+      {"293 K", "20 \u00b0C = 293 K"},
+      {"\\begin{cases} x+1 & x\\ge 0 \\\\ -x+1 & x<0\\end{cases}",
+       "f(x) = x + 1 if x \u2265 0, and f(x) = 1 \u2212 x if x < 0."},
+      {"f(x) = \\begin{cases} x+1 & x \\ge 0 \\\\ -x & x < 0 \\end{cases}",
+       "The function is defined in two pieces:\n\n- for $x \\ge 0$, $f(x) = x "
+       "+ 1$\n- for $x < 0$, $f(x) = -x$"},
+      {"\\begin{cases} x+1 & x\\ge 0 \\\\ -x+1 & x<0\\end{cases}",
+       "x + 1 for x \u2265 0; -x + 1 for x < 0"},
+      {"1/2", "Half of the cake is left."},
+      {"30%", "3 out of 10, or 30%."},
+      {"(1, -2)", "Intersection: x = 1, y = \u22122"},
+      {"x \\neq 2", "Domain: x \u2260 2"},
+      {"x \\neq 2", "{x \u2208 \u211d : x \u2260 2}"},
+      {"[-1, 1]", "between \u22121 and 1, inclusive"},
+      {"\\langle 3, 4 \\rangle", "v = <3, 4>"},
+      {"converges", "The series converges by the ratio test."},
+      {"no", "91 = 7 \u00d7 13, so no, 91 is not prime."},
+      {"False", "Not true."},
+      {"yes", "To conclude: yes."},
+      {"yes", "Conclusion: Yes, it would fit."},
+      {"yes",
+       "\U0001f914 Let me think. A cheetah runs 110 km/h. A car in town drives "
+       "50 km/h. \u27a1\ufe0f Yes"},
+      {"Marie Curie",
+       "The first woman to win a Nobel Prize was Marie Curie (1903, Physics)."},
+      {"Marie Curie", "Marie Curie won it in 1903."},
+      {"Marie Curie", "Marie Curie was the first woman to win a Nobel Prize."},
+      {"Vincent van Gogh",
+       "\"The Starry Night\" was painted by Vincent van Gogh in 1889."},
+      {"Amazon", "The Amazon River"},
+      {"Amazon River", "Amazon"},
+      {"1912", "The Titanic sank on 15 April 1912."},
+      {"8", "Spiders have eight legs, insects have six."},
+      {"mercury", "Hg stands for mercury."},
+      {"H2O", "The formula for water is H\u2082O."},
+      {"George Washington",
+       "The first president was George Washington, who served from 1789 to "
+       "1797."},
+      {"J. K. Rowling", "JK Rowling"},
+      {"J.K. Rowling", "Harry Potter was written by J.K. Rowling."},
+      {"Euro", "The currency of Germany is the euro (\u20ac)."},
+      {"World War II", "WWII"},
+      {"United Kingdom", "UK"},
+      {"Soviet Union", "The Soviet Union (USSR)"},
+      {"45", "45% were Catholic."},
+      {"[2, \\infty)", "Domain: x \u2265 2"},
+      {"[0, \\infty)", "Range: y \u2265 0"},
+      {"x > 2", "{x \u2208 \u211d : x > 2}"},
+      {"J. R. R. Tolkien", "JRR Tolkien"},
+      {"no", "Conclusion: No, it would not fit."},
+      {"False", "Incorrect."},
+      {"True", "Correct."},
+      {"no", "7 is odd, so no, 7 is not even."},
+      {"(2,3),(3,2)", "All solutions: (x, y) = (3, 2) and (2, 3)."},
       {"18",
        "Janet sells 16 - 3 - 4 = <<16-3-4=9>>9 duck eggs a day.\nShe makes 9 * "
        "2 = $<<9*2=18>>18 every day at the farmer's market.\n#### 18"},
@@ -208,6 +356,7 @@ TEST(RewordedAnswers, SayAnotherThing) {
       {"Nitrogen", "Nitrogen (Ni)"},
       {"Radium", "Radium (Rm)"},
       {"Gold", "Gold (Go)"},
+      {"1968", "It happened on July 20, 1969."},
       {"2, -3", "Solutions: x = 2 or x = 3"},
       {"2, -3", "Roots: 2 and 3"},
       {"2, -3", "Check: x = 2 and x = -3"},
@@ -351,11 +500,117 @@ TEST(RewordedAnswers, SayAnotherThing) {
       {"90 minutes", "It took 1.5 hours extra."},
       {"5 kg", "5000 g less"},
       {"90 minutes", "1.5 hours more"},
+      {"24",
+       "He has 3 boxes of 8 \u2192 3 \u00d7 8 = 24. He gave away 4. So 20 are "
+       "left."},
   };
   for (const WordedPair& pair : kPairs) {
     const GradeVerdict verdict = GradeAnswer(pair.gold, pair.answer);
     EXPECT_FALSE(verdict.equal)
         << pair.gold << " | " << pair.answer << ": " << verdict.reason;
+  }
+}
+
+TEST(RewordedAnswers, AreNotDifferentExchanged) {
+  static constexpr WordedPair kPairs[] = {
+      {"(5x-3)(5x+3)", "25x\u00b2 \u2212 9 = (5x + 3)(5x \u2212 3)"},
+      {"(5x-3)(5x+3)",
+       "The expression factors: 25x\u00b2 \u2212 9 = (5x + 3)(5x \u2212 3)"},
+      {"(x+2)(x+3)",
+       "We need two numbers with product 6 and sum 5: 2 and 3. Hence x\u00b2 + "
+       "5x + 6 = (x+2)(x+3)"},
+      {"18 g/mol", "Molar mass = 2(1) + 16 = 18 g/mol"},
+      {"18 g/mol", "The molar mass of H2O is 2 \u00d7 1 + 16 = 18 g/mol."},
+      {"40 m/s", "The speed is 2(10) + 20 = 40 m/s."},
+      {"3x^2 - 2x + 1", "So the derivative is f'(x) = 3x\u00b2 \u2212 2x + 1."},
+      {"3x^2 - 2x + 1", "dy/dx = 3x\u00b2 \u2212 2x + 1"},
+      {"x^2+3x", "(f+g)(x) = x\u00b2 + 3x"},
+      {"2, -3", "x = 2 or x = \u22123"},
+      {"2, -3", "(x \u2212 2)(x + 3) = 0\nx = 2 or x = \u22123"},
+      {"2, -3", "(x \u2212 2)(x + 3) = 0\nx = 2, x = \u22123"},
+      {"2, -3", "The solutions are x = 2 and x = \u22123."},
+      {"2, -3", "Solutions: x = 2 or x = -3"},
+      {"2, -3", "Roots: 2, \u22123"},
+      {"2, -3",
+       "(x \u2212 2)(x + 3) = 0\nTherefore, the two solutions are x = 2 and x "
+       "= \u22123."},
+      {"(3, 4)", "The vertex is at x = 3, y = 4."},
+      {"(3, 4)",
+       "Adding: 2x = 6, so x = 3. Then y = 7 \u2212 3 = 4.\n\nSolution: x = 3, "
+       "y = 4"},
+      {"(3, 4)", "(x, y) = (3, 4)"},
+      {"(2,3),(3,2)", "All solutions: (3, 2) and (2, 3)."},
+      {"(2,3),(3,2)", "(x, y) \u2208 {(2, 3), (3, 2)}"},
+      {"6", "They needed six buses."},
+      {"5", "5 apples more"},
+      {"Bach", "It was composed by Bach."},
+      {"Carbon", "Carbon (C)"},
+      {"Radon", "Radon (Rn)"},
+      {"Neil Armstrong",
+       "Neil Armstrong became the first person to walk on the Moon."},
+      {"Tom Brady", "Tom Brady threw the longest touchdown pass."},
+      {"the second quarter", "the 2nd quarter"},
+      {"Fe2O3", "The empirical formula is Fe\u2082O\u2083."},
+      {"2.5 mol", "2.5 moles H2O"},
+      {"Thursday", "It would fall on a Thursday."},
+      {"20 N", "F = 20 kg\u00b7m/s\u00b2"},
+      {"-196 \u00b0C", "\u2212196 \u00b0C (77 K)"},
+      {"10:30 AM", "Arrival: 10:30 a.m."},
+      {"True", "It is true that cats are animals."},
+      {"Oxygen", "Oxygen (O)"},
+      {"H2SO4", "H$_2$SO$_4$"},
+      {"25%", "So the price dropped by 25 percent, from $40 to $30."},
+      {"2, -3", "Roots: x\u2081 = 2, x\u2082 = \u22123"},
+      {"3x^2 - 2x + 1",
+       "Derivative: d/dx (x\u00b3 \u2212 x\u00b2 + x) = 3x\u00b2 \u2212 2x + "
+       "1"},
+      {"yes",
+       "Pythons eat rodents. Hamsters are rodents. Therefore, it is possible "
+       "for a python to eat a hamster. Yes."},
+      {"False", "The statement is incorrect."},
+      {"Neil Armstrong",
+       "Neil Armstrong became the first person to walk on the Moon on July 20, "
+       "1969."},
+      {"Mount Everest", "Everest"},
+      {"Tom Brady",
+       "Tom Brady threw the longest touchdown pass, a 49-yard pass to Randy "
+       "Moss."},
+      {"2.5 mol", "2.5 moles of H\u2082O"},
+      {"CO2", "carbon dioxide (CO\u2082)"},
+      {"0.5 M", "M = 0.25 mol / 0.5 L = 0.5 mol/L"},
+      {"3:45 PM", "1:15 PM + 2 h 30 min = 3:45 PM"},
+      {"\\cos x", "d/dx sin(x) = cos(x)"},
+      {"\\{1, 2, 3\\}", "A \u222a B = {1, 2, 3}"},
+      {"yes", "**Answer:** Yes \u2705"},
+      {"Mars", "The Red Planet is Mars, named after the Roman god of war."},
+      {"Isaac Newton", "Sir Isaac Newton"},
+      {"F. Scott Fitzgerald",
+       "*The Great Gatsby* was written by F. Scott Fitzgerald."},
+      {"12.5", "12.5% of the residents were under 18."},
+      {"2H2 + O2 -> 2H2O",
+       "The balanced equation is 2H\u2082(g) + O\u2082(g) \u2192 "
+       "2H\u2082O(l)."},
+      {"293 K", "20 \u00b0C = 293 K"},
+      {"\\begin{cases} x+1 & x\\ge 0 \\\\ -x+1 & x<0\\end{cases}",
+       "x + 1 for x \u2265 0; -x + 1 for x < 0"},
+      {"x \\neq 2", "Domain: x \u2260 2"},
+      {"\\langle 3, 4 \\rangle", "v = <3, 4>"},
+      {"False", "Not true."},
+      {"yes",
+       "\U0001f914 Let me think. A cheetah runs 110 km/h. A car in town drives "
+       "50 km/h. \u27a1\ufe0f Yes"},
+      {"Marie Curie", "Marie Curie was the first woman to win a Nobel Prize."},
+      {"8", "Spiders have eight legs, insects have six."},
+      {"Euro", "The currency of Germany is the euro (\u20ac)."},
+      {"45", "45% were Catholic."},
+      {"x > 2", "{x \u2208 \u211d : x > 2}"},
+      {"False", "Incorrect."},
+      {"(2,3),(3,2)", "All solutions: (x, y) = (3, 2) and (2, 3)."},
+  };
+  for (const WordedPair& pair : kPairs) {
+    const GradeVerdict verdict = GradeAnswer(pair.answer, pair.gold);
+    EXPECT_TRUE(verdict.equal || verdict.undecided)
+        << pair.answer << " | " << pair.gold << ": " << verdict.reason;
   }
 }
 

@@ -62,8 +62,11 @@ TEST(ChoiceConcluded, OfMaterials) {
           {"B", "The best choice is inertia.", false},
           {"B", "The best choice is not friction.", false},
           {"B", "The second best choice is friction.", false},
+          {"B", "The worst choice is friction.", false},
           {"B", "A common mistake is friction.", false},
           {"B", "The only wrong one is friction.", false},
+          {"B", "Gravity and mass are clear. The other one is friction.",
+           false},
           {"B", "Tom said the best choice is friction.", false},
           {"B", "The best choice is friction or inertia.", false},
           {"B", "Option: C", false},
@@ -114,6 +117,21 @@ TEST(ChoiceConcluded, OfMaterials) {
            "After considering all options, the most suitable one is inertia "
            "(C).",
            true},
+          {"A", "B\n\nExplanation: gravity pulls down.", false},
+          {"B", "B\n\nExplanation: friction opposes motion.", true},
+          {"B", "B\n\nWait, it should be C.", false},
+          {"B", "B\nor\nC", false},
+          {"B", "B\n\nActually, inertia is the answer.", false},
+          {"B", "Friction slows a moving box.", true},
+          {"A", "Friction slows a moving box.", false},
+          {"B", "A box on ice has little friction.", false},
+          {"B", "Let us consider friction.", false},
+          {"B", "Friction and gravity act.", false},
+          {"B", "Without friction, the box keeps moving.", false},
+          {"B", "First, think about friction.", false},
+          {"C", "The box is subject to inertia.", true},
+          {"B", "Friction would stop it, but here it is inertia.", false},
+          {"C", "Friction would stop it, but here it is inertia.", true},
       });
 }
 
@@ -204,6 +222,83 @@ TEST(ChoiceConcluded, OfWeather) {
                     {"E", "He pays 2 \u00d7 12 = 24.", true},
                     {"E", "E. $24", true},
                     {"E", "Answer = E", true},
+                });
+}
+
+TEST(ChoiceConcluded, OfFruit) {
+  ExpectChoices(
+      {"Paris", "London", "Berlin", "Madrid"},
+      {
+          {"A", "The capital of France is Paris.", true},
+          {"B", "The capital of France is Paris.", false},
+          {"A", "Paris, of course.", true},
+          {"A", "It has to be Paris (A), as London is in the UK.", true},
+          {"A",
+           "London is in the UK, Berlin in Germany, Madrid in Spain. The "
+           "answer: Paris.",
+           true},
+          {"A", "\u2705 A. Paris", true},
+          {"A",
+           "**A**\n\nExplanation: Paris is the capital of France, while London "
+           "is the capital of the UK.",
+           true},
+          {"A", "The correct answer is option A, Paris.", true},
+          {"A", "A - Paris", true},
+          {"A", "[A]", true},
+          {"A", "<answer>A</answer>", true},
+          {"A", "Answer: [A] Paris", true},
+          {"A", "The answer is \"Paris\".", true},
+          {"B", "The answer is \"Paris\".", false},
+          {"A", "Choice (A) is correct: Paris is the capital.", true},
+          {"A", "B, C and D are capitals of other countries. So it must be A.",
+           true},
+          {"D", "Eliminate A and B. Between C and D, C is better.", false},
+      });
+}
+
+TEST(ChoiceConcluded, OfCities) {
+  ExpectChoices(
+      {"24", "36", "48", "60"},
+      {
+          {"C", "3 \u00d7 16 = 48 \u2192 C", true},
+          {"C", "3 \u00d7 16 = 48", true},
+          {"C", "3 \u00d7 16 = 48, which is choice C.", true},
+          {"C", "Therefore the area is 48 square units.", true},
+          {"B", "Therefore the area is 48 square units.", false},
+          {"C", "Therefore the area is 48 square units, option (C).", true},
+          {"C", "The answer is 48.", true},
+          {"C", "48 (option C)", true},
+          {"A", "12 + 12 = 24. The closest option is A.", true},
+      });
+}
+
+TEST(ChoiceConcluded, OfPlanets) {
+  ExpectChoices(
+      {"the nucleus", "the cell membrane", "mitochondria", "ribosomes"},
+      {
+          {"C", "Mitochondria produce ATP, so the answer is mitochondria.",
+           true},
+          {"C", "The organelle that produces energy is the mitochondria.",
+           true},
+          {"A", "DNA is stored in the nucleus.", true},
+          {"A", "DNA is stored in the nucleus, not the mitochondria.", true},
+          {"D", "Ribosomes make proteins.", true},
+          {"D", "Proteins are made by ribosomes (D), which read mRNA.", true},
+          {"D", "The nucleus holds DNA; ribosomes make proteins. So D.", true},
+          {"A", "The nucleus holds DNA; ribosomes make proteins. So D.", false},
+      });
+}
+
+TEST(ChoiceConcluded, OfAnimals) {
+  ExpectChoices({"3", "5", "7", "9", "11"},
+                {
+                    {"C", "1 + 6 = 7, so C.", true},
+                    {"B", "1 + 6 = 7, so C.", false},
+                    {"C", "It is 7, which is option C.", true},
+                    {"C", "7 is prime, but so are 3 and 5.", false},
+                    {"C", "The answer choice is 7.", true},
+                    {"C", "7!", true},
+                    {"D", "The values are 3, 5, 7. The next one is 9.", true},
                 });
 }
 
