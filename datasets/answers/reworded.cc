@@ -130,6 +130,8 @@ void AddLabelled(std::string_view text, std::string_view sentence,
   const LabelledPart last = WithoutLeadWords(sentence);
   if (!last.label.empty() && last.said.find_first_of(":?") == kNowhere &&
       IsPhrase(PlainLower(last.label), Reading::kListLabel) &&
+      // "2, -3 (only 2 is valid)"
+      !Mentions(PlainLower(last.said), Reading::kIs) &&
       Claims(text, sentence, last.said)) {
     out.push_back({std::string(gold), std::string(last.said)});
   }

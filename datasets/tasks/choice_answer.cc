@@ -100,9 +100,9 @@ std::vector<size_t> Picked(const std::vector<std::string>& options,
     return GradeAnswer(LetterOf(i), response).equal;
   });
   if (!by_letter.empty()) return by_letter;
+  if (NamesOtherChoice(response)) return {};
   const size_t concluded = ChoiceConcluded(options, response);
   if (concluded < count) return {concluded};
-  if (NamesOtherChoice(response)) return {};
   const ResponseWords words = WordsOf(response);
   std::vector<size_t> by_words = Where(count, [&](size_t i) {
     const std::string folded = FoldWords(options[i]);

@@ -328,11 +328,12 @@ size_t OptionMentioned(const std::vector<std::string>& options,
         HasOther(options, i, text) || !HasOption(folded, options[i])) {
       continue;
     }
-    // "It is about friction"
-    const bool about = EndsIn(TrimBlanks(std::string_view(folded).substr(
-                                  0, folded.size() - words.size())),
-                              Reading::kAbout) > 0;
-    const bool ends = folded.ends_with(" " + words) && !about &&
+    // "is stored in the nucleus", "are made by ribosomes"; not "is stronger
+    // than friction"
+    const std::string_view front = TrimBlanks(
+        std::string_view(folded).substr(0, folded.size() - words.size()));
+    const bool ends = folded.ends_with(" " + words) &&
+                      (front.ends_with(" by") || front.ends_with(" in")) &&
                       Mentions(lower, Reading::kIs);
     const bool begins = folded.starts_with(words + " ") &&
                         folded.find(" " + words) == std::string::npos &&
