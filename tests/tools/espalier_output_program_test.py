@@ -8,6 +8,7 @@ import json
 import os
 import re
 import resource
+import select
 import shlex
 import shutil
 import signal
@@ -360,7 +361,8 @@ class OutputTest(ProgramTest):
                     [PROGRAM, *arguments], stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, text=True,
                     env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
-                time.sleep(20 if SLOW else 2)
+                # Its first line, of answers or of progress.
+                select.select([process.stdout, process.stderr], [], [], 60)
                 process.send_signal(signal.SIGTERM)
                 _, err = process.communicate(timeout=300)
                 self.assertEqual(process.returncode, 130, err)
@@ -381,10 +383,12 @@ class OutputTest(ProgramTest):
         pipe = self.path("pipe")
         os.mkfifo(pipe)
         with subprocess.Popen(
-                [PROGRAM, *asked, pipe], stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, text=True,
+                [PROGRAM, *asked, pipe, "--limit", "3"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
-            time.sleep(20 if SLOW else 5)
+            while "greedy" not in process.stdout.readline():
+                pass  # the table comes first
+            time.sleep(1)
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 1, err)
