@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "base/clock.h"
 #include "base/json_text.h"
 #include "base/parse_json.h"
 #include "base/status_macros.h"
@@ -89,21 +90,27 @@ class Probe {
     return ParseJsonOrNull(WithoutKey(reply.body, connection_.endpoint().key));
   }
 
-  // Asks again where that may help: the server may be busy or just starting.
+  // Asks again where that may help: the server may be busy or just starting,
+  // or have broken off a connection.
   absl::StatusOr<HttpReply> Send(const std::string& path,
                                  const std::string& body) {
     constexpr int kAttempts = 5;
-    constexpr double kLongestWait = 10;
+    constexpr int kBrokenAttempts = 3;
+    constexpr double kLongestWait = 10, kQuickSeconds = 2;
     double wait = 0.25;
     for (int made = 1;; ++made) {
+      const double start = Clock::Real().Seconds();
       absl::StatusOr<HttpReply> reply =
           body.empty() ? connection_.Get(path) : connection_.Post(path, body);
-      if (!reply.ok() || !MayHelpLater(reply->status) || made == kAttempts ||
-          reply->retry_after > kLongestWait) {
+      const bool broken = absl::IsUnavailable(reply.status()) &&
+                          Clock::Real().Seconds() - start < kQuickSeconds;
+      if (broken ? made == kBrokenAttempts
+                 : !reply.ok() || !MayHelpLater(reply->status) ||
+                       made == kAttempts || reply->retry_after > kLongestWait) {
         return reply;
       }
-      std::this_thread::sleep_for(
-          std::chrono::duration<double>(std::max(wait, reply->retry_after)));
+      std::this_thread::sleep_for(std::chrono::duration<double>(
+          broken ? wait : std::max(wait, reply->retry_after)));
       wait *= 2;
     }
   }

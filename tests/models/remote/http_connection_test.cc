@@ -197,6 +197,43 @@ TEST(HttpConnection, TellsThatTheServerWasAwayBetweenRequests) {
   thread.join();
 }
 
+// Answers the first request of each connection, and resets the connection when
+// the second one comes, as if the server had closed it just before.
+TEST(HttpConnection, ARequestToAConnectionClosedMeanwhileIsSentAgain) {
+  const int listener = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  bind(listener, reinterpret_cast<sockaddr*>(&address), size);
+  listen(listener, 4);
+  getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  constexpr int kRequests = 4;
+  std::thread server([listener] {
+    const std::string reply =
+        "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine";
+    for (int i = 0; i < kRequests; ++i) {
+      const int client = accept(listener, nullptr, nullptr);
+      char request[4096];
+      recv(client, request, sizeof(request), 0);
+      send(client, reply.data(), reply.size(), MSG_NOSIGNAL);
+      recv(client, request, 1, 0);  // the rest is unread: a reset
+      close(client);
+    }
+  });
+  {
+    HttpConnection connection(
+        {.host = "127.0.0.1", .port = ntohs(address.sin_port)}, {});
+    for (int i = 0; i < kRequests; ++i) {
+      const auto reply = connection.Post("/ask", "{}");
+      EXPECT_TRUE(reply.ok()) << reply.status();
+      EXPECT_TRUE(!reply.ok() || reply->reconnected == (i > 0)) << i;
+    }
+  }
+  server.join();
+  close(listener);
+}
+
 // Small chunks and long bodies are no such reply.
 TEST(HttpConnection, LongRepliesAreRead) {
   httplib::Server server;
