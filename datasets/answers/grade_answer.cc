@@ -21,6 +21,7 @@
 #include "datasets/answers/main_statement.h"
 #include "datasets/answers/marks_beside.h"
 #include "datasets/answers/names_said.h"
+#include "datasets/answers/only_mentioned.h"
 #include "datasets/answers/opposites.h"
 #include "datasets/answers/parser.h"
 #include "datasets/answers/phrases.h"
@@ -714,20 +715,9 @@ GradeVerdict GradeReworded(std::string_view gold, std::string_view answer,
   return verdict;
 }
 
-// Whether a short text is a sentence with signs of a formula in it, or ends in
-// a bracket.
-bool SentenceWithSigns(std::string_view text) {
-  constexpr size_t kLongestSigned = 400;
-  return text.size() <= kLongestSigned &&
-         (std::count(text.begin(), text.end(), ' ') > 2 ||
-          text.ends_with(")")) &&
-         text.find_first_of("*^()[]{}|") != kNowhere;
-}
-
-}  // namespace
-
-GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
-                         const GradePolicy& policy) {
+// Also without openings that are only said to the reader.
+GradeVerdict GradeClaims(std::string_view gold, std::string_view answer,
+                         const GradePolicy& policy, int openings = 2) {
   if (const auto same = SameChemistry(gold, answer)) {
     return *same ? Equal("both are the same formula of chemistry")
                  : Different("the formulas of chemistry differ");
@@ -738,23 +728,33 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   }
   GradeVerdict verdict = GradeAsWritten(gold, answer, policy);
   if (verdict.equal) return verdict;
-  if (const std::string_view bare =
-          policy.extract ? WithoutCourtesy(answer) : std::string_view();
-      !bare.empty()) {
-    GradeVerdict said = GradeAnswer(gold, bare, policy);
+  std::string_view bare;
+  if (policy.extract && openings > 0) bare = WithoutCourtesy(answer);
+  if (!bare.empty()) {
+    GradeVerdict said = GradeClaims(gold, bare, policy, openings - 1);
     if (said.equal) return said;
   }
   verdict = GradeAlike(gold, answer, policy, std::move(verdict));
-  if (!verdict.equal && policy.extract) {
-    verdict = GradeReworded(gold, answer, policy, std::move(verdict));
-    if (verdict.equal) return verdict;
-  }
-  // A sentence with signs, as gold, may be read as either.
-  if (!verdict.equal && !verdict.undecided && policy.extract &&
-      SentenceWithSigns(gold) && GradeAsWritten(answer, gold, policy).equal) {
+  if (verdict.equal || !policy.extract) return verdict;
+  return GradeReworded(gold, answer, policy, std::move(verdict));
+}
+
+}  // namespace
+
+GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
+                         const GradePolicy& policy) {
+  GradeVerdict verdict = GradeClaims(gold, answer, policy);
+  if (!policy.extract || gold == answer) return verdict;
+  // A sentence as gold may be read in more ways than one.
+  if (!verdict.equal && !verdict.undecided && gold.size() > answer.size() &&
+      gold.size() <= 400 && GradeClaims(answer, gold, policy).equal) {
     return Undecided("read in one way, both say the same");
   }
-  return verdict;
+  const std::string other =
+      verdict.equal ? OnlyMentioned(gold, answer) : std::string();
+  if (other.empty()) return verdict;
+  return Undecided(absl::StrCat("\"", other, "\" may make another answer of it",
+                                "; without that, ", verdict.reason));
 }
 
 GradeVerdict GradeAgainstAny(const std::vector<std::string>& golds,

@@ -122,6 +122,15 @@ std::string_view WithoutCourtesy(std::string_view text) {
   if (end < text.size() && IsPhrase(first, Reading::kCourtesy)) {
     text = TrimBlanks(text.substr(end));
   }
+  // "Here's the quick answer:", "According to the passage,"
+  const std::string lead = PlainLower(text.substr(0, 60));
+  const size_t announced = BeginsIn(lead, Reading::kQuickAnswer);
+  const size_t source = BeginsIn(lead, Reading::kSourceLead);
+  if (announced > 0 && lead.substr(announced).starts_with(":")) {
+    text = TrimBlanks(text.substr(announced + 1));
+  } else if (source > 0 && lead.substr(source).starts_with(", ")) {
+    text = TrimBlanks(text.substr(source + 2));
+  }
   for (size_t at = text.size(); at > 0;) {
     at = text.substr(0, at).find_last_of(".!?\n");
     if (at == kNowhere || text.size() - at > kLongestCourtesy) break;

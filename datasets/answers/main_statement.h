@@ -19,8 +19,9 @@ namespace espalier {
 // follows may take it back.
 std::string MainStatement(std::string_view text);
 
-// Without sentences that are only friendly to the reader: "Great question!" in
-// front, "Let me know if you need more." behind; empty if there are none.
+// Without what is only said to the reader: "Great question!", "Here's the quick
+// answer:" or "According to the passage," in front, "Let me know if you need
+// more." behind; empty if there is nothing of it.
 std::string_view WithoutCourtesy(std::string_view text);
 
 // The only year of a single sentence that says when something happened; empty

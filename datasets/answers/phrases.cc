@@ -313,7 +313,18 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "ageLimit",
                                               "onlyOn",
                                               "notThisChoice",
-                                              "inTheEnd"};
+                                              "inTheEnd",
+                                              "lesserOne",
+                                              "afterName",
+                                              "partOfGame",
+                                              "compoundEnd",
+                                              "symbolLead",
+                                              "hasTheMost",
+                                              "alsoRight",
+                                              "isUntrue",
+                                              "leavesName",
+                                              "gaveWay",
+                                              "quickAnswer"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -340,7 +340,19 @@ enum class Reading {
   kAgeLimit,   // in front of a number that bounds what is counted
   kOnlyOn,     // in front of where a part of a function holds
   kNotThisChoice,  // in front of an option: another one is the answer
-  kInTheEnd        // begins a last sentence that states what came out
+  kInTheEnd,       // begins a last sentence that states what came out
+  // Of a fact that one sentence states (plain_fact.h, only_mentioned.h):
+  kLesserOne,    // begins a statement of another one than the one in question
+  kAfterName,    // behind a name and a comma: more is said of it
+  kPartOfGame,   // behind "second": what that counts
+  kCompoundEnd,  // ends the name of a compound
+  kSymbolLead,   // in front of the symbol of the name in front of it
+  kHasTheMost,   // behind a name: what marks it among all
+  kAlsoRight,    // behind a choice: there is another one
+  kIsUntrue,     // at the end: what is said in front of it does not hold
+  kLeavesName,   // in front of a name: something goes away from it
+  kGaveWay,      // behind a name: another one won
+  kQuickAnswer   // in front of a colon: the answer follows
 };
 
 struct Phrase {

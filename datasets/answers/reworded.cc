@@ -11,6 +11,8 @@
 #include "datasets/answers/number_words.h"
 #include "datasets/answers/parser.h"
 #include "datasets/answers/phrases.h"
+#include "datasets/answers/plain_fact.h"
+#include "datasets/answers/reworded_amounts.h"
 #include "datasets/answers/reworded_names.h"
 #include "datasets/answers/stance.h"
 #include "datasets/answers/thoughts.h"
@@ -753,6 +755,12 @@ std::vector<RewordedPair> Reworded(std::string_view gold,
     if (name == WithInitialsJoined(text)) {
       out.push_back({std::string(gold), std::string(gold)});
     }
+  }
+  if (StatesFact(gold, text)) {
+    out.push_back({std::string(gold), std::string(gold)});
+  }
+  for (RewordedPair& pair : RewordedAmounts(gold, text)) {
+    out.push_back(std::move(pair));
   }
   // Also without the checks at the end.
   const std::string_view front = WithoutChecks(text);

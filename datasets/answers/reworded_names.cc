@@ -209,6 +209,29 @@ void AddPlaceInOrder(std::string_view text, std::string_view sentence,
   out.emplace_back(gold);
 }
 
+// Whether it is the symbol of an element: "Au" of "gold".
+bool IsSymbolOf(std::string_view text, std::string_view name) {
+  const std::string lower = Lower(name);
+  const auto rows = Rows(Reading::kSymbolOf);
+  return std::any_of(rows.begin(), rows.end(), [&](const Phrase& row) {
+    return row.pattern == lower && row.meaning == text;
+  });
+}
+
+// Whether it is a formula of several elements without an index: "NaCl".
+bool IsCompound(std::string_view text) {
+  constexpr size_t kLongestCompound = 8;
+  if (text.size() > kLongestCompound || text.size() < 2) return false;
+  size_t elements = 0;
+  while (!text.empty()) {
+    if (text[0] < 'A' || text[0] > 'Z') return false;
+    const bool two = text.size() > 1 && text[1] >= 'a' && text[1] <= 'z';
+    text.remove_prefix(two ? 2 : 1);
+    ++elements;
+  }
+  return elements > 1;
+}
+
 // "CO2 (carbon dioxide)", "It is carbon dioxide, CO2.", "It is Fe2O3, iron(III)
 // oxide.": either form alone.
 void AddForms(std::string_view text, std::string_view sentence,
@@ -232,10 +255,29 @@ void AddForms(std::string_view text, std::string_view sentence,
     --end;
   }
   if (cut == kNowhere || cut == 0 || behind >= end) return;
-  const std::string_view front = sentence.substr(0, cut),
-                         second = sentence.substr(behind, end - behind);
+  const std::string_view front = sentence.substr(0, cut);
+  std::string_view second = sentence.substr(behind, end - behind);
   const size_t blank = front.rfind(' ');
   const std::string_view word = front.substr(blank == kNowhere ? 0 : blank + 1);
+  // "gold (symbol Au)"
+  const size_t lead = BeginsIn(PlainLower(second), Reading::kSymbolLead);
+  second = TrimBlanks(second.substr(lead));
+  const bool symbol = lead > 0 && IsSymbolOf(second, word);
+  const bool compound =
+      IsCompound(second) && EndsWith(Lower(word), Reading::kCompoundEnd) > 0;
+  if (symbol || compound) {
+    const size_t verb = front.rfind(" is ");
+    out.emplace_back(front);
+    if (name(verb == kNowhere ? front : front.substr(verb + 4))) {
+      out.emplace_back(second);
+    }
+    return;
+  }
+  // "Superior (Lake Superior)"
+  if (end < sentence.size() && SameButKind(front, second) != Alike::kOther) {
+    out.emplace_back(front.size() > second.size() ? front : second);
+    return;
+  }
   if (IsFormulaSign(second) && HasLetters(front)) {
     out.emplace_back(front);
     size_t verb = kNowhere;

@@ -217,17 +217,40 @@ size_t LetterAtEnd(const std::vector<std::string>& options,
   return option;
 }
 
+// "I'd go with the answer \"friction\"": what is quoted as the choice. Its own
+// words, "around" or "not", leave nothing open.
+std::string_view OptionQuoted(std::string_view sentence) {
+  const size_t quote = sentence.find('"');
+  if (quote == kNowhere || quote + 2 >= sentence.size() ||
+      sentence.find('"', quote + 1) + 1 != sentence.size()) {
+    return {};
+  }
+  const std::string front = PlainLower(sentence.substr(0, quote));
+  const size_t lead = BeginsIn(front, Reading::kLeadsToChoice);
+  const std::string rest = front.substr(lead);
+  const bool leads =
+      lead > 0 &&
+      (rest == " " || (rest.starts_with(" ") &&
+                       IsPhrase(rest.substr(1), Reading::kTheAnswer)));
+  return leads ? sentence.substr(quote + 1, sentence.size() - quote - 2)
+               : std::string_view();
+}
+
 // "Thus steel is the right choice", "The best choice is steel", "The force that
 // opposes motion is friction": the option that a sentence says is meant.
 size_t OptionSaid(const std::vector<std::string>& options,
                   std::string_view sentence) {
   constexpr int kFewestWords = 4;  // of a subject that describes something
   sentence = WithoutStops(sentence);
-  if (LeftOpen(sentence)) return options.size();
+  const std::string_view whole = sentence;
   const size_t so = BeginsIn(PlainLower(sentence), Reading::kTherefore);
   sentence.remove_prefix(so);
   sentence.remove_prefix(
       std::min(sentence.find_first_not_of(" ,"), sentence.size()));
+  if (const std::string_view quoted = OptionQuoted(sentence); !quoted.empty()) {
+    return OptionOf(options, quoted);
+  }
+  if (LeftOpen(whole)) return options.size();
   std::string lower = PlainLower(sentence);
   if (const size_t behind = EndsIn(lower, Reading::kIsTheAnswer);
       behind > 0 && SaysPlainly(sentence)) {

@@ -33,6 +33,19 @@ TEST(ChoiceConcluded, IsNoneOfAQuestion) {
   EXPECT_EQ(ChoiceConcluded({}, "A"), 0);
 }
 
+TEST(ChoiceConcluded, Quoted) {
+  ExpectChoices(
+      {"the Moon's orbit around Earth", "Earth's shadow", "not known"},
+      {
+          {"A", "So I'd go with the answer \"the Moon's orbit around Earth\".",
+           true},
+          {"A", "I would choose \"the Moon's orbit around Earth\".", true},
+          {"C", "I'd pick \"not known\".", true},
+          {"A", "I'd go with the answer \"Earth's shadow\".", false},
+          {"A", "I wouldn't go with \"the Moon's orbit around Earth\".", false},
+      });
+}
+
 TEST(ChoiceConcluded, OfForces) {
   ExpectChoices({"1", "2", "3", "4"},
                 {
