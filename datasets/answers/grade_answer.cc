@@ -746,7 +746,7 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
   GradeVerdict verdict = GradeClaims(gold, answer, policy);
   if (!policy.extract || gold == answer) return verdict;
   // A sentence as gold may be read in more ways than one.
-  if (!verdict.equal && !verdict.undecided && gold.size() > answer.size() &&
+  if (!verdict.equal && !verdict.undecided && gold.size() + 4 > answer.size() &&
       gold.size() <= 400 && GradeClaims(answer, gold, policy).equal) {
     return Undecided("read in one way, both say the same");
   }

@@ -149,14 +149,18 @@ std::string OnlyMentioned(std::string_view gold, std::string_view answer) {
       !left.empty()) {
     return std::string(left);
   }
-  if (const std::string_view total = TotalAtEnd(answer);
-      !total.empty() && HasDigits(gold)) {
+  if (std::string_view total = TotalAtEnd(answer);
+      !total.empty() && HasDigits(gold) &&
+      (total[0] == '$') == (gold[0] == '$')) {
+    std::string_view amount = gold;
+    if (total[0] == '$') total.remove_prefix(1);
+    if (amount[0] == '$') amount.remove_prefix(1);
     const std::string_view number =
         total.substr(0, total.find_first_not_of(kNumeralSigns));
     const std::string_view wanted =
-        gold.substr(0, gold.find_first_not_of(kNumeralSigns));
+        amount.substr(0, amount.find_first_not_of(kNumeralSigns));
     const bool same_unit =
-        gold.substr(wanted.size()) == total.substr(number.size());
+        amount.substr(wanted.size()) == total.substr(number.size());
     if (same_unit && number != wanted) return std::string(total);
   }
   // Only one sentence: others may say which one is meant.
@@ -187,6 +191,10 @@ std::string OnlyMentioned(std::string_view gold, std::string_view answer) {
     if (const size_t gave = BeginsIn(rest, Reading::kGaveWay); gave > 0) {
       return std::string(rest.substr(0, gave));
     }
+    // "Texas is the largest state apart from Alaska"
+    if (BeginsIn(rest, Reading::kIs) > 0 && Mentions(rest, Reading::kExcept)) {
+      return "one that is left out";
+    }
   }
   std::string_view told = name;
   constexpr std::string_view kThe = "the ";
@@ -208,6 +216,16 @@ std::string OnlyMentioned(std::string_view gold, std::string_view answer) {
       Mentions(lower.substr(joint), Reading::kMonth)) {
     return lower.substr(joint + 2);
   }
+  // "He died the day after she was shot on April 14"
+  if (!DateOf(gold).empty() && BeginsIn(lower, Reading::kSubordinate) == 0) {
+    const size_t on = lower.rfind(" on ");
+    const std::string_view front =
+        std::string_view(lower).substr(0, on == kNowhere ? 0 : on);
+    const std::string_view clause = front.substr(front.rfind(',') + 1);
+    for (const std::string_view later : {" after ", " before "}) {
+      if (clause.find(later) != kNowhere) return std::string(later);
+    }
+  }
   const size_t at = lower.rfind(told);
   if (at == kNowhere || told.size() < 3 ||
       BeginsIn(lower, Reading::kSubordinate) > 0) {
@@ -220,9 +238,10 @@ std::string OnlyMentioned(std::string_view gold, std::string_view answer) {
       TrimBlanks(std::string_view(lower).substr(joint + 1, at - joint - 1));
   constexpr std::string_view kAnd = "and ";
   if (second.starts_with(kAnd)) second.remove_prefix(kAnd.size());
-  const bool verbs = second.starts_with(kThe) &&
-                     (second.ends_with(" is") || second.ends_with(" is the")) &&
-                     before.find(" is ") != kNowhere;
+  const bool verbs =
+      (second.starts_with(kThe) || second.starts_with("that of ")) &&
+      (second.ends_with(" is") || second.ends_with(" is the")) &&
+      before.find(" is ") != kNowhere;
   if (verbs) return std::string(second);
   return {};
 }

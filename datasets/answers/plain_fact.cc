@@ -62,7 +62,8 @@ bool OnlyAdds(std::string_view tail) {
   const std::string_view first = rest.substr(0, rest.find(' '));
   const bool participle =
       comma && first.size() > 4 &&
-      (first.ends_with("ed") || first.ends_with("ing")) &&
+      (first.ends_with("ed") || first.ends_with("ing") ||
+       IsPhrase(first, Reading::kMadeBy)) &&
       first.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == kNowhere;
   // "between Italy and Greece" behind a name without a comma
   constexpr std::string_view kPlaced[] = {"in",     "at",      "on",
@@ -76,7 +77,8 @@ bool OnlyAdds(std::string_view tail) {
   const bool list = first == "the" || first == "a" || first == "an";
   if (list && rest.find(" and ") != kNowhere) return false;
   const bool relative = first == "which" || first == "who" ||
-                        first == "where" || first == "whose";
+                        first == "where" || first == "whose" ||
+                        rest.starts_with("even though ");
   if (relative && rest.find(", and ") == kNowhere) return true;
   return std::none_of(
       kPlainVerbs.begin(), kPlainVerbs.end(),

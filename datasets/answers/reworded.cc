@@ -314,7 +314,8 @@ void AddSolved(std::string_view text, std::string_view sentence,
     return;
   }
   const std::string_view before = last.said.substr(0, comma);
-  const std::string_view solved = TrimBlanks(last.said.substr(comma + 2));
+  std::string_view solved = TrimBlanks(last.said.substr(comma + 2));
+  solved = TrimBlanks(solved.substr(BeginsIn(solved, Reading::kTherefore)));
   const size_t name = NameLength(solved);
   if (name == 0 || !TrimBlanks(solved.substr(name)).starts_with("=") ||
       std::count(solved.begin(), solved.end(), '=') != 1) {
@@ -398,9 +399,9 @@ void AddWithoutBracket(std::string_view text, std::string_view sentence,
 
 // "J. K. Rowling" as "JK Rowling".
 std::string WithInitialsJoined(std::string_view name) {
-  constexpr size_t kLongestName = 60;
+  constexpr size_t kLongestNamed = 600;
   std::string out;
-  if (name.size() > kLongestName) return std::string(name);
+  if (name.size() > kLongestNamed) return std::string(name);
   for (size_t at = 0; at < name.size(); ++at) {
     const bool initial = name[at] == '.' && at > 0 && name[at - 1] >= 'A' &&
                          name[at - 1] <= 'Z' &&
@@ -756,7 +757,10 @@ std::vector<RewordedPair> Reworded(std::string_view gold,
       out.push_back({std::string(gold), std::string(gold)});
     }
   }
-  if (StatesFact(gold, text)) {
+  const bool initials =
+      gold.find(". ") != kNowhere || text.find("U.S.") != kNowhere;
+  if (initials ? StatesFact(WithInitialsJoined(gold), WithInitialsJoined(text))
+               : StatesFact(gold, text)) {
     out.push_back({std::string(gold), std::string(gold)});
   }
   for (RewordedPair& pair : RewordedAmounts(gold, text)) {

@@ -215,7 +215,10 @@ std::string_view TotalAtEnd(std::string_view text) {
   std::string_view amount = TrimBlanks(sentence.substr(comma + 2));
   constexpr std::string_view kSo = "so ";
   if (amount.starts_with(kSo)) amount.remove_prefix(kSo.size());
-  return Digit(amount[0]) && IsAmount(amount) ? amount : std::string_view();
+  const bool dollars = amount.size() > 1 && amount[0] == '$' &&
+                       amount.find_first_not_of("0123456789.,", 1) == kNowhere;
+  const bool numeral = !amount.empty() && Digit(amount[0]) && IsAmount(amount);
+  return dollars || numeral ? amount : std::string_view();
 }
 
 std::vector<RewordedPair> RewordedAmounts(std::string_view gold,

@@ -3,8 +3,8 @@
 //
 //   RewordedAmounts("8 hours", "2 h and then 6 h, 8 hours total.")
 //       // the pair "8 hours", "8 hours"
-//   RewordedAmounts("90 minutes", "1 hour 30 min")   // "1 hours and
-//   30 minutes"
+//   RewordedAmounts("90 minutes", "1 hour 30 min")
+//       // "1 hours and 30 minutes"
 //   RewordedAmounts("{2, 3}", "They are:\n- 2\n- 3")   // "2, 3"
 //
 // Stateless; looks at a bounded part of the text: thread-safe.

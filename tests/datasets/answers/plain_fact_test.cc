@@ -32,7 +32,13 @@ TEST(AnswersInPlainFacts, StateIt) {
       {"the Pacific Ocean",
        "The largest ocean is the Pacific Ocean, covering a third of the "
        "Earth."},
+      {"English",
+       "The most common language at home was English, spoken by 81% of them."},
+      {"Venus",
+       "The hottest planet is Venus, even though Mercury is closer to the "
+       "Sun."},
       // The subject.
+      {"Alaska", "Alaska is the largest U.S. state by area."},
       {"Reykjavik",
        "Reykjav\u00edk is the capital and the largest city of Iceland."},
       {"Nitrogen", "Nitrogen is the most abundant gas, at about 78%."},
@@ -42,6 +48,8 @@ TEST(AnswersInPlainFacts, StateIt) {
       {"Alexander Fleming",
        "Penicillin was discovered in 1928 at St Mary's Hospital in London by "
        "the Scottish bacteriologist Alexander Fleming."},
+      {"J. J. Thomson",
+       "The electron was discovered in 1897 by J. J. Thomson."},
       {"Charles Darwin",
        "The theory of evolution by natural selection was proposed by Charles "
        "Darwin."},
@@ -114,6 +122,11 @@ TEST(AnswersInPlainFacts, OnlyMentionIt) {
        "The armistice was signed on 11 November 1918, and the treaty on 28 "
        "June "
        "1919."},
+      {"April 14, 1865",
+       "Lincoln died the morning after he was shot on April 14, 1865."},
+      {"Texas", "Texas is the largest state apart from Alaska."},
+      {"volt",
+       "The SI unit of current is the ampere, that of voltage is the volt."},
       {"Germany", "Germany lost to Brazil."},
       {"Germany", "The runner-up was Germany."},
       {"Germany", "Germany was the runner-up."},
@@ -155,6 +168,8 @@ TEST(AnswersInPlainFacts, AmountsAndLists) {
       {"8 hours",
        "From 10 PM to 6 AM is 2 hours until midnight and 6 hours after it, 8 "
        "hours total."},
+      {"$60", "$25 on Monday and $35 on Tuesday, $60 in total."},
+      {"4", "2x = 8, so x = 4."},
       {"7 km", "3 km out and 4 km back, 7 km altogether."},
       {"0.36 m^2", "Area = 60 cm \u00d7 60 cm = 3600 cm\u00b2 = 0.36 m\u00b2."},
       {"1.5 L", "Volume = 3 \u00d7 500 mL = 1500 mL = 1.5 L."},
