@@ -37,18 +37,23 @@ void Count(benchmark::State& state, int rows, double weight_bytes) {
   state.counters["weight_GB/s"] = rate(weight_bytes * 1e-9);
 }
 
-std::vector<float> Draw(size_t n) {
-  RandomStream rng(StreamKey(1, 2, 3, Purpose::kTest));
-  std::vector<float> out(n);
-  for (float& v : out) v = static_cast<float>(rng.Normal());
-  return out;
+// Of the largest product, drawn once: a benchmark's function runs several
+// times.
+const std::vector<float>& Numbers() {
+  static const std::vector<float> numbers = [] {
+    RandomStream rng(StreamKey(1, 2, 3, Purpose::kTest));
+    std::vector<float> out(4096 * 768);
+    for (float& v : out) v = static_cast<float>(rng.Normal());
+    return out;
+  }();
+  return numbers;
 }
 
 void Ours(benchmark::State& state, WeightKind kind) {
   const int rows = static_cast<int>(state.range(0));
   const KernelPath* const amx = AmxPath();
   const KernelPath& path = amx != nullptr ? *amx : PlainPath();
-  const std::vector<float> numbers = Draw(4096 * 768);
+  const std::vector<float>& numbers = Numbers();
   struct Product {
     std::unique_ptr<Weights> weights;
     std::vector<std::byte> operand;

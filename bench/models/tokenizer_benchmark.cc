@@ -3,6 +3,7 @@
 // the shipped model's tokenizer encodes generated stories.
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -76,9 +77,17 @@ std::unique_ptr<Tokenizer> LoadNamed(const std::string& name) {
   return Checked(Tokenizer::Load(folder + "llama2/tokenizer.model"));
 }
 
+// The same, loaded once: a benchmark's function runs several times.
+const Tokenizer* Loaded(const std::string& name) {
+  static std::map<std::string, std::unique_ptr<Tokenizer>> loaded;
+  const auto [at, made] = loaded.try_emplace(name);
+  if (made) at->second = LoadNamed(name);
+  return at->second.get();
+}
+
 // Consecutive pieces of `size` bytes of the text; 0: all of it.
 void Encode(benchmark::State& state, const std::string& name, size_t size) {
-  const auto tokenizer = LoadNamed(name);
+  const Tokenizer* const tokenizer = Loaded(name);
   if (tokenizer == nullptr) {
     state.SkipWithError("set ESPALIER_DATA to the folder of public data");
     return;
@@ -109,7 +118,7 @@ void Prompts(benchmark::State& state, const std::string& name) {
 }
 
 void Decode(benchmark::State& state, const std::string& name) {
-  const auto tokenizer = LoadNamed(name);
+  const Tokenizer* const tokenizer = Loaded(name);
   if (tokenizer == nullptr) {
     state.SkipWithError("set ESPALIER_DATA to the folder of public data");
     return;
