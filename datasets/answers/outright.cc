@@ -603,6 +603,8 @@ std::string DoubtAbout(std::string_view text, std::string_view place,
   place = Narrowed(text, place, answer, number);
   const size_t start = static_cast<size_t>(place.data() - text.data());
   const size_t end = start + place.size();
+  // A place in thoughts claims nothing.
+  if (start > text.size() || end > text.size()) return "thoughts";
   const size_t newline = text.substr(0, start).rfind('\n');
   const size_t first = newline == kNowhere ? 0 : newline + 1;
   const std::string_view line = TrimBlanks(text.substr(first, start - first));
