@@ -172,7 +172,8 @@ class ServerProcess {
   pid_t child_ = 0;
 };
 
-// Processor time of all threads of the client per reply.
+// Processor time of the client per reply, and in turns that of reading one
+// alone.
 void BM_ClientOfReply(benchmark::State& state) {
   const ServerProcess server;
   const LetterTokenizer tokenizer;
@@ -183,10 +184,13 @@ void BM_ClientOfReply(benchmark::State& state) {
   const SeqId prompt =
       (*backend)->Extend(kEmptySeq, std::vector<int32_t>(200, 7));
   constexpr int kAtOnce = 16;
+  const std::string body = VllmReply();
+  const auto dialect = MakeDialect({.kind = ServerKind::kVllm, .model = "m"});
+  const GenerationCall call = {.n = kSamples, .max_tokens = kTokens};
   int64_t replies = 0;
-  double seconds = 0;
+  double seconds = 0, read_seconds = 0;
   for (auto _ : state) {
-    const double start = ProcessSeconds();
+    double start = ProcessSeconds();
     for (int i = 0; i < kAtOnce; ++i) {
       (*backend)->Submit(
           {static_cast<RequestId>(i + 1),
@@ -207,8 +211,15 @@ void BM_ClientOfReply(benchmark::State& state) {
     }
     replies += kAtOnce;
     seconds += ProcessSeconds() - start;
+    start = ProcessSeconds();
+    for (int i = 0; i < kAtOnce; ++i) {
+      benchmark::DoNotOptimize(dialect->ReadGeneration(body, call).ok());
+    }
+    read_seconds += ProcessSeconds() - start;
   }
-  state.counters["us_per_reply"] = 1e6 * seconds / static_cast<double>(replies);
+  const double scale = 1e6 / static_cast<double>(replies);
+  state.counters["us_per_reply"] = scale * seconds;
+  state.counters["us_besides_reading"] = scale * (seconds - read_seconds);
 }
 BENCHMARK(BM_ClientOfReply)->Unit(benchmark::kMillisecond)->UseRealTime();
 
