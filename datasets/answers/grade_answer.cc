@@ -21,6 +21,7 @@
 #include "datasets/answers/main_statement.h"
 #include "datasets/answers/marks_beside.h"
 #include "datasets/answers/names_said.h"
+#include "datasets/answers/number_words.h"
 #include "datasets/answers/only_mentioned.h"
 #include "datasets/answers/opposites.h"
 #include "datasets/answers/parser.h"
@@ -71,13 +72,13 @@ bool SameClock(const Readings& time, const Readings& clock) {
                      });
 }
 
-// Gold "8:05 o'clock", of either half of the day, against "8:05" or "20:05".
+// Gold "8:05 o'clock" or "8:15", of either half of the day, against "8:05" or
+// "20:05" that names it.
 bool SameHour(const Readings& gold, const Readings& answer) {
   constexpr std::string_view kClock = " o'clock";
-  const std::string &open = gold.answers[0].text,
-                    &half = answer.answers[0].text;
-  if (gold.answers[0].kind != Kind::kText ||
-      answer.answers[0].kind != Kind::kText || !open.ends_with(kClock) ||
+  std::string open = gold.answers[0].text, half = answer.answers[0].text;
+  if (gold.answers[0].kind != Kind::kText) open = gold.text + " o'clock";
+  if (answer.answers[0].kind != Kind::kText || !open.ends_with(kClock) ||
       half.size() > 5 || half.find(':') == half.npos) {
     return false;
   }
@@ -548,8 +549,8 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
                                   "\"; without that, ", reason));
   }
   const auto numeral = [](const Readings& side) {
-    return std::string(
-        FirstNumeral(side.number.empty() ? side.text : side.number));
+    return std::string(FirstNumeral(
+        WithDigits(side.number.empty() ? side.text : side.number)));
   };
   if (const std::string number = numeral(a);
       number == numeral(b) && OtherMarks(gold, answer, number)) {
@@ -557,7 +558,8 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
                                   " differs; without that, ", reason));
   }
   if (const std::string number = numeral(a); number == numeral(b)) {
-    if (const std::string noun = OtherNoun(gold, answer, number);
+    if (const std::string noun =
+            OtherNoun(WithDigits(gold), WithDigits(answer), number);
         !noun.empty()) {
       return Undecided(
           absl::StrCat("the answer counts ", noun, "; without that, ", reason));

@@ -145,4 +145,41 @@ bool EndsInOther(std::string_view text, std::string_view number) {
          !LastNumberPlace(last.substr(0, place->start)).has_value();
 }
 
+char ChoiceRechecked(std::string_view text) {
+  constexpr size_t kLongest = 4000, kLongestEnd = 300;
+  text = TrimBlanks(text);
+  if (text.size() > kLongest) return '\0';
+  const std::string lower = Lower(text);
+  size_t behind = 0;
+  for (const std::string_view words : Phrases(Reading::kRechecks)) {
+    const size_t at = lower.rfind(words);
+    if (at != kNowhere) behind = std::max(behind, at + words.size());
+  }
+  std::string_view rest = text.substr(behind);
+  while (!rest.empty() &&
+         std::string_view(".!*) ").find(rest.back()) != kNowhere) {
+    rest.remove_suffix(1);
+  }
+  if (behind == 0 || rest.size() < 3 || rest.size() > kLongestEnd) return '\0';
+  const char letter = rest.back();
+  std::string_view front = rest.substr(0, rest.size() - 1);
+  while (!front.empty() &&
+         std::string_view("(* ").find(front.back()) != kNowhere) {
+    front.remove_suffix(1);
+  }
+  // "so it is option (B)", and no other letter behind the new try
+  const std::string said = PlainLower(front);
+  bool other = false;
+  for (size_t at = 0; at + 2 < front.size(); ++at) {
+    other = other || (front[at] == '(' && front[at + 2] == ')' &&
+                      front[at + 1] >= 'A' && front[at + 1] <= 'J');
+  }
+  const bool named = EndsIn(said, Reading::kOption) > 0 &&
+                     !Mentions(said, Reading::kDenies) &&
+                     !Mentions(said, Reading::kMaybe) &&
+                     !Mentions(said, Reading::kAttributes) &&
+                     said.find('?') == std::string::npos;
+  return named && !other && letter >= 'A' && letter <= 'J' ? letter : '\0';
+}
+
 }  // namespace espalier

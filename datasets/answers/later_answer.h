@@ -30,6 +30,10 @@ bool ConcludesOther(std::string_view behind, std::string_view answer);
 // last sentence, or its last clause, states what came out with another number.
 bool EndsInOther(std::string_view text, std::string_view number);
 
+// The letter of the choice that a text ends in behind a new try: "(A) 20%...
+// let me recheck: it is 25%, option (B)." 0 if it is nothing like it.
+char ChoiceRechecked(std::string_view text);
+
 }  // namespace espalier
 
 #endif  // ESPALIER_DATASETS_ANSWERS_LATER_ANSWER_H_

@@ -7,6 +7,7 @@
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/last_statement.h"
+#include "datasets/answers/later_answer.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/reworded_amounts.h"
 #include "datasets/answers/stance.h"
@@ -130,6 +131,10 @@ std::string OnlyMentioned(std::string_view gold, std::string_view answer) {
       colon != kNowhere && gold.find('/') != kNowhere && bare.size() < 12 &&
       bare.find_first_not_of("0123456789: ") == kNowhere) {
     return std::string(bare);
+  }
+  if (const char other = gold.size() == 1 ? ChoiceRechecked(answer) : '\0';
+      other != '\0' && other != gold[0]) {
+    return std::string(1, other);
   }
   if (gold.size() > kLongestGold || answer.size() > 4 * kLongestLast) return {};
   const std::string_view sentence = LastStatementOf(answer);

@@ -11,6 +11,7 @@
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/stance.h"
 #include "datasets/answers/thoughts.h"
+#include "datasets/answers/unit_beside.h"
 
 namespace espalier {
 namespace {
@@ -134,6 +135,7 @@ bool Says(const std::vector<Said>& all, size_t row, bool left) {
 
 std::optional<std::pair<std::string, std::string>> OppositeWords(
     std::string_view gold, std::string_view answer) {
+  if (auto units = UnitsApart(gold, answer)) return units;
   const std::vector<Said> from = SaidIn(gold);
   if (from.empty()) return std::nullopt;
   const std::vector<Said> to = SaidIn(answer);

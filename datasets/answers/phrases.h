@@ -340,6 +340,8 @@ enum class Reading {
   kAgeLimit,   // in front of a number that bounds what is counted
   kOnlyOn,     // in front of where a part of a function holds
   kNotThisChoice,  // in front of an option: another one is the answer
+  kRechecks,       // begins another try behind an answer
+  kToInfinity,     // says of a limit or a sum that it is infinite
   kInTheEnd,       // begins a last sentence that states what came out
   // Of a fact that one sentence states (plain_fact.h, only_mentioned.h):
   kLesserOne,    // begins a statement of another one than the one in question

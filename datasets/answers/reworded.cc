@@ -738,7 +738,8 @@ std::vector<RewordedPair> Reworded(std::string_view gold,
     }
   }
   if (IsPhrase(Lower(gold), Reading::kVerdict)) {
-    const std::string_view verdict = VerdictMeant(text);
+    std::string_view verdict = VerdictAlone(gold, text);
+    if (verdict.empty()) verdict = VerdictMeant(text);
     if (!verdict.empty()) {
       out.push_back({std::string(gold), std::string(verdict)});
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "datasets/answers/bare_words.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/last_statement.h"
@@ -200,6 +201,15 @@ std::string WithoutBackticks(std::string_view text) {
   return out;
 }
 
+// "The series diverges to infinity.", where the only sentence says nothing
+// else.
+bool DivergesToInfinity(std::string_view text) {
+  constexpr size_t kLongest = 80;
+  const std::string lower = PlainLower(WithoutLastMarks(TrimBlanks(text)));
+  return lower.size() <= kLongest && EndsIn(lower, Reading::kToInfinity) > 0 &&
+         LastSentenceStart(text) == 0 && SaysPlainly(text);
+}
+
 }  // namespace
 
 std::string_view TotalAtEnd(std::string_view text) {
@@ -238,6 +248,7 @@ std::vector<RewordedPair> RewordedAmounts(std::string_view gold,
       !reals.empty()) {
     add(gold, reals);
   }
+  if (DivergesToInfinity(text)) add(gold, "\\infty");
   if (!HasDigits(gold)) return out;
   const std::string times = WithTimeUnits(text),
                     gold_times = WithTimeUnits(gold);

@@ -6,6 +6,8 @@
 
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
+#include "datasets/answers/number_place.h"
+#include "datasets/answers/number_words.h"
 #include "datasets/answers/phrases.h"
 #include "datasets/answers/units.h"
 
@@ -55,6 +57,43 @@ std::string_view FirstToken(std::string_view text) {
   while (end > 0 && std::string_view("/^-").find(text[end - 1]) != kNowhere)
     --end;
   return text.substr(0, end);
+}
+
+// "a three-month stay" as "a three month stay".
+std::string WithoutUnitHyphens(std::string_view text) {
+  constexpr size_t kShortest = 3;
+  std::string out(text);
+  for (size_t at = 1; at + 1 < out.size(); ++at) {
+    if (out[at] != '-' || Blank(out[at - 1])) continue;
+    const std::string_view word = FirstToken(text.substr(at + 1));
+    if (word.size() >= kShortest &&
+        std::all_of(word.begin(), word.end(), Letter) &&
+        ReadUnit(" " + std::string(word)).known) {
+      out[at] = ' ';
+    }
+  }
+  return out;
+}
+
+// The unit behind a number of a text, or its percent sign; empty if none is
+// known.
+std::string UnitAt(std::string_view text, const NumberPlace& place) {
+  if (place.text.ends_with("%")) return "%";
+  // Also "2 million euros".
+  const std::string_view whole = text.substr(place.start, place.text.size());
+  const std::string_view number =
+      whole == place.text ? whole
+                          : text.substr(place.start, place.end - place.start);
+  std::string unit =
+      UnitBeside(text.substr(0, text.find(number, place.end)), number);
+  // "7 nights" and nothing else
+  const std::string_view noun = TrimBlanks(text.substr(place.end));
+  const bool counts = unit.empty() && place.start == 0 && noun.size() >= 4 &&
+                      noun.ends_with("s") && text[place.end] == ' ' &&
+                      std::all_of(noun.begin(), noun.end(), Letter) &&
+                      !IsPhrase(Lower(noun), Reading::kNotUnit);
+  if (counts) unit = " " + std::string(noun);
+  return unit;
 }
 
 }  // namespace
@@ -121,6 +160,52 @@ std::string UnitBeside(std::string_view response, std::string_view number) {
     }
   }
   return ReadUnit(unit).known ? unit : std::string();
+}
+
+std::optional<std::pair<std::string, std::string>> UnitsApart(
+    std::string_view gold, std::string_view answer) {
+  constexpr size_t kLongestGold = 200, kLongestAnswer = 4000;
+  if (gold.size() > kLongestGold) return std::nullopt;
+  answer.remove_prefix(answer.size() - std::min(answer.size(), kLongestAnswer));
+  const auto in_digits = [](std::string_view text) {
+    const std::string plain = WithoutUnitHyphens(text);
+    // "2 million" is not two numbers.
+    return HasDigits(plain) && Holds(Lower(plain), Reading::kScale)
+               ? plain
+               : WithDigits(plain);
+  };
+  const std::string from = in_digits(gold), to = in_digits(answer);
+  if (from == gold && to == answer) return std::nullopt;
+  const auto place = LastNumberPlace(from);
+  // "2 hours and 15 minutes"
+  if (!place || LastNumberPlace(from.substr(0, place->start))) {
+    return std::nullopt;
+  }
+  const std::string wanted = UnitAt(from, *place);
+  if (wanted.empty()) return std::nullopt;
+  const bool known = wanted == "%" || ReadUnit(wanted).known;
+  const std::string number =
+      from.substr(place->start, place->end - place->start);
+  std::string other;
+  BigRational factor;
+  std::string_view rest = to;
+  bool only = true;
+  while (const auto said = LastNumberPlace(rest)) {
+    const std::string unit = UnitAt(rest, *said);
+    rest = rest.substr(0, said->start);
+    const bool same = to.substr(said->start, said->end - said->start) == number;
+    only = only && !LastNumberPlace(rest);
+    if (unit.empty() || !(same || only)) continue;
+    // Two nouns may be two words for one thing.
+    if (!known && unit != "%" && !ReadUnit(unit).known) return std::nullopt;
+    const bool alike = Convertible(ReadUnit(wanted), ReadUnit(unit), &factor) &&
+                       (!same || factor == 1);
+    if (alike) return std::nullopt;
+    if (other.empty()) other = unit;
+  }
+  if (other.empty()) return std::nullopt;
+  return std::pair(std::string(TrimBlanks(wanted)),
+                   std::string(TrimBlanks(other)));
 }
 
 }  // namespace espalier

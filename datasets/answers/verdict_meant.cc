@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
+#include "datasets/answers/bare_words.h"
 #include "datasets/answers/characters.h"
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/last_statement.h"
@@ -11,6 +13,64 @@
 #include "datasets/answers/stance.h"
 
 namespace espalier {
+namespace {
+
+// "...\n\nYes, ethanol boils first.": the verdict in front of the sentence that
+// is the last paragraph, if nothing turns it.
+std::string_view VerdictInFront(std::string_view text) {
+  text = TrimBlanks(text);
+  const size_t line = text.rfind("\n\n");
+  if (line == kNowhere) return {};
+  const std::string_view last = TrimBlanks(text.substr(line));
+  const std::string lower = PlainLower(WithoutFirstMarks(last));
+  if (last.size() > kLongestLast || LastSentenceStart(last) > 0 ||
+      lower.find('\n') != std::string::npos || text[line - 1] == ':' ||
+      text[line - 1] == '?') {
+    return {};
+  }
+  for (const std::string_view word : Phrases(Reading::kYesNo)) {
+    if (!lower.starts_with(word)) continue;
+    std::string_view rest = std::string_view(lower).substr(word.size());
+    while (rest.starts_with("*")) rest.remove_prefix(1);
+    if (!rest.starts_with(", ")) continue;
+    rest.remove_prefix(2);
+    const bool turned =
+        Mentions(rest, Reading::kNamesOther) ||
+        Mentions(rest, Reading::kMaybe) ||
+        Mentions(rest, Reading::kAttributes) ||
+        Mentions(rest, Reading::kDoubts) || Mentions(rest, Reading::kVerdict) ||
+        rest.find(" but ") != kNowhere || (word == "yes" && !SaysPlainly(rest));
+    return turned ? std::string_view() : word;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view VerdictAlone(std::string_view gold, std::string_view text) {
+  // "**True**", "\\boxed{True}"
+  constexpr size_t kLongest = 30;
+  if (text.size() > kLongest) return {};
+  std::string_view bare = WithoutLastMarks(WithoutFirstMarks(text));
+  for (const std::string_view front : {"$", "\\boxed{", "\\text{"}) {
+    if (!bare.starts_with(front)) continue;
+    bare.remove_prefix(front.size());
+    const size_t end = bare.find_last_not_of("}$.");
+    bare = bare.substr(0, end == kNowhere ? 0 : end + 1);
+  }
+  const std::string said = PlainLower(bare), wanted = Lower(TrimBlanks(gold));
+  const std::vector<std::string_view>* kinds[] = {
+      &Phrases(Reading::kYesNo), &Phrases(Reading::kTrueFalse)};
+  for (const int kind : {0, 1}) {
+    const auto& from = *kinds[kind];
+    const auto& to = *kinds[1 - kind];
+    for (size_t i = 0; i < from.size(); ++i) {
+      const bool asked = std::find(to.begin(), to.end(), wanted) != to.end();
+      if (said == from[i] && asked) return to[i];
+    }
+  }
+  return {};
+}
 
 std::string_view VerdictMeant(std::string_view text) {
   const std::string_view last = WithoutLastMarks(LastStatementOf(text));
@@ -133,6 +193,10 @@ std::string_view VerdictMeant(std::string_view text) {
         !Mentions(behind, Reading::kNamesOther)) {
       return row.meaning;
     }
+  }
+  if (const std::string_view word = VerdictInFront(text);
+      !word.empty() && !other(word)) {
+    return word;
   }
   if (last.size() > kLongestLast) return {};
   std::string_view clause = lower;

@@ -18,6 +18,7 @@
 #include "datasets/answers/related.h"
 #include "datasets/answers/residue_class.h"
 #include "datasets/answers/same_names.h"
+#include "datasets/answers/stance.h"
 #include "datasets/answers/times_dates.h"
 
 namespace espalier {
@@ -257,6 +258,12 @@ std::string OnlyPairStated(std::string_view gold, std::string_view text) {
     sentence = sentence.substr(0, open);
     while (sentence.ends_with("*")) sentence.remove_suffix(1);
   }
+  // ", on 29 May 1953"
+  if (const size_t on = sentence.rfind(" on ");
+      on != kNowhere && IsWholeDate(sentence.substr(on + 4))) {
+    sentence = sentence.substr(0, on);
+    if (sentence.ends_with(",")) sentence.remove_suffix(1);
+  }
   const std::string lower = Lower(sentence), pair = Lower(gold);
   if (!lower.ends_with(pair) || lower.size() == pair.size() ||
       LastSentenceStart(text) > 0) {
@@ -378,8 +385,19 @@ std::vector<AlikePair> WrittenAlike(std::string_view gold,
   } else {
     both(WithShortNamesInFull);
     both(WithPersonAs);
+    if (TwoNames(pair.gold).first.data() != nullptr) {
+      const std::string names = pair.gold;
+      const auto [a, b] = TwoNames(names);
+      pair.answer = WithPersonAs(b, WithPersonAs(a, pair.answer));
+    }
+    const AlikePair plain = pair;
     both(WithFormulaNamed);
     if (pair.gold == kFormulaName) {
+      // Without "Check: H: 4 = 4" at the end.
+      const std::string_view front = WithoutChecks(plain.answer);
+      if (front.size() < plain.answer.size()) {
+        pair.answer = WithFormulaNamed(plain.gold, front);
+      }
       pair.answer = WithoutNameOfFormula(pair.gold, pair.answer);
       pair.answer = LabelledFormula(pair.gold, pair.answer);
     }

@@ -10,6 +10,7 @@
 #include "datasets/answers/clean_text.h"
 #include "datasets/answers/extract_answer.h"
 #include "datasets/answers/grade_answer.h"
+#include "datasets/answers/later_answer.h"
 #include "datasets/answers/sentence.h"
 #include "datasets/tasks/choice_concluded.h"
 #include "nlohmann/json.hpp"
@@ -87,6 +88,10 @@ bool IsOption(const std::vector<std::string>& options,
 std::vector<size_t> Picked(const std::vector<std::string>& options,
                            std::string_view response) {
   const size_t count = options.size();
+  if (const char letter = ChoiceRechecked(response);
+      letter != '\0' && letter < static_cast<char>('A' + count)) {
+    return {static_cast<size_t>(letter - 'A')};
+  }
   std::string capital;
   if (const size_t small = SmallLetter(options, response);
       small < count && !IsOption(options, response)) {

@@ -252,6 +252,62 @@ TEST(AnswersWrittenAlike, RangesInWords) {
 }
 
 // Nothing is quadratic in the length of an answer.
+TEST(AnswersWrittenAlike, VerdictsOfTheOtherKind) {
+  ExpectAlike({
+      {"yes",
+       {"True", "true.", "**True**", "\\boxed{True}",
+        "Step 3: Hence ethanol boils first.\n\nYes, it boils before water.",
+        "Many zoos hold both species.\n\n**Yes**, it's possible."},
+       {"False", "\\boxed{\\text{False}}", "Not true", "No",
+        "Penguins are birds.\n\nYes, many people think they can fly.",
+        "No, it isn't.\n\nYes, it is.", "Tom wrote:\n\nYes, it boils first.",
+        "It boils first.\n\nYes, but only at sea level.",
+        "Maybe.\n\nYes, if it rains."}},
+      {"false", {"No.", "no"}, {"Yes", "Yes."}},
+      {"no", {"False", "Some say it is.\n\nNo, it isn't."}, {"True"}},
+  });
+}
+
+TEST(AnswersWrittenAlike, DaysTimesAndInfinity) {
+  ExpectAlike({
+      {"Wednesday", {"Wed.", "Wed"}, {"Thu.", "wet"}},
+      {"7:15",
+       {"7:15 pm", "7:15 am", "The movie ends at **7:15 pm**."},
+       {"8:15 pm", "The movie ends at 7:51 pm.",
+        "It starts at 7:15 pm and ends at 9:15 pm."}},
+      {"7:15 am", {}, {"7:15 pm"}},
+      {"7:15 pm", {"19:15"}, {"7:15"}},
+      {"\\infty",
+       {"diverges to infinity", "The series diverges to infinity."},
+       {"diverges to negative infinity", "It never diverges to infinity."}},
+      {"-\\infty", {}, {"diverges to infinity"}},
+  });
+}
+
+TEST(AnswersWrittenAlike, PersonsInPairsAndSeats) {
+  ExpectAlike({
+      {"Edmund Hillary and Tenzing Norgay",
+       {"The first people on Mount Everest were Tenzing Norgay and Sir Edmund "
+        "Hillary, on 29 May 1953.",
+        "The first people were Tenzing Norgay and Edmund Hillary."},
+       {"The first were Tenzing Norgay and Sir Percival Hillary, on 29 May "
+        "1953.",
+        "The first were John Hunt and Sir Edmund Hillary, on 29 May 1953.",
+        "The first were not Tenzing Norgay and Sir Edmund Hillary."}},
+      {"The Hague",
+       {"The court has its seat in The Hague (Den Haag), in the Netherlands.",
+        "The court has its seat in The Hague."},
+       {"The court does not have its seat in The Hague.",
+        "The court has its seat in Geneva."}},
+      {"2H2 + O2 -> 2H2O",
+       {"It is balanced:\n\n$$\\mathrm{2H_2 + O_2 \\rightarrow 2H_2O}$$\n\n"
+        "Check: H: 4 = 4, O: 2 = 2 \u2713"},
+       {"$$\\mathrm{H_2 + O_2 \\rightarrow H_2O}$$\n\nCheck: H: 2 = 2",
+        "$$2H_2 + O_2 \\rightarrow H_2O$$\n\nCheck: it must be 2H2 + O2 -> "
+        "2H2O"}},
+  });
+}
+
 TEST(AnswersWrittenAlike, LongAnswersAreReadQuickly) {
   constexpr size_t kLength = 60000;
   for (const std::string_view piece :

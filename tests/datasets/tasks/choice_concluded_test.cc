@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/answers/grade_answer.h"
 #include "datasets/tasks/choice_answer.h"
 
 namespace espalier {
@@ -327,6 +328,20 @@ TEST(ChoiceConcluded, OfAnimals) {
                     {"C", "7!", true},
                     {"D", "The values are 3, 5, 7. The next one is 9.", true},
                 });
+}
+
+TEST(ChoiceConcluded, ANewTryBehindAnAnswerCounts) {
+  const std::vector<std::string> options = {"20%", "25%", "30%"};
+  const std::string tried =
+      "Therefore, the answer is (A) 20%... let me recheck: 30/120 = 0.25, ";
+  const std::string again = tried + "so it's 25%, option (B).";
+  EXPECT_TRUE(CheckChoice(options, "B", again).correct);
+  EXPECT_FALSE(CheckChoice(options, "A", again).correct);
+  EXPECT_FALSE(GradeAnswer("A", again).equal);
+  for (const char* end : {"so it may be option (B).", "so is it option (B)?",
+                          "so it's not option (B)."}) {
+    EXPECT_FALSE(CheckChoice(options, "B", tried + end).correct) << end;
+  }
 }
 
 }  // namespace
