@@ -235,6 +235,7 @@ class ChemistryScanner {
     return 0;
   }
 
+  static constexpr size_t kMostBraces = 8;  // open at a time
   size_t SkipBlanks(size_t at, size_t& braces) const {
     while (at < text_.size()) {
       const std::string_view rest = text_.substr(at);
@@ -243,7 +244,7 @@ class ChemistryScanner {
       } else if (rest.starts_with("\\,") || rest.starts_with("\\;") ||
                  rest.starts_with("\\ ") || rest.starts_with("\\:")) {
         at += 2;
-      } else if (rest.starts_with("\\ce{")) {
+      } else if (rest.starts_with("\\ce{") && braces < kMostBraces) {
         ++braces;
         at += 4;
       } else if (rest.starts_with("\\mathrm{") && Equated(at)) {

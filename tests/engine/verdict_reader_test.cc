@@ -420,7 +420,7 @@ TEST(VerdictReaderTest, ContextThatIsFullGivesNoVerdictOrAnError) {
 }
 
 // A path as long as a response can be: nothing calls itself once per step.
-TEST(VerdictReaderTest, LongPathsTakeNoStack) {
+TEST(VerdictReaderTest, PathsOfAnyLengthTakeNoStack) {
   constexpr int kSteps = 100000;
   Tree failed, empty;
   NodeId last = AddStep(failed, kRoot, "one\n");

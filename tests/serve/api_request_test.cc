@@ -254,13 +254,13 @@ TEST(ApiRequest, OptionsMayHaveTheirDefaults) {
   }
 }
 
-TEST(ApiRequest, LongNumbersAreNotRepeated) {
+TEST(ApiRequest, NumbersOfAnyLengthAreNotRepeated) {
   const std::string error =
       ErrorOf(R"("seed":)" + std::string(900000, '9'), 400);
   EXPECT_LT(error.size(), 500u);
 }
 
-TEST(ApiRequest, LongNamesAreRefusedUnread) {
+TEST(ApiRequest, OverlongNamesAreRefusedUnread) {
   const std::string name(3000000, 'b');
   for (const std::string& model :
        {name, "preset=" + name, "beam:" + name, "stories/" + name}) {

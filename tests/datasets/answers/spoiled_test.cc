@@ -59,7 +59,7 @@ TEST(SpoiledBy, UnitsAndHarmlessRemarks) {
   }
 }
 
-TEST(SpoiledBy, LongTextsAreNoRemark) {
+TEST(SpoiledBy, WholeTextsAreNoRemark) {
   EXPECT_EQ(SpoiledBy("7 (wrong" + std::string(200, ' ') + ")"), "");
 }
 

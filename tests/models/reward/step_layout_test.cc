@@ -199,7 +199,7 @@ TEST_F(StepLayoutTest, TagsStandWhereVerdictsAreRead) {
   }
 }
 
-TEST_F(StepLayoutTest, LongerPathsGoOnFromShorterOnes) {
+TEST_F(StepLayoutTest, PathsGoOnFromShorterOnes) {
   for (const std::string& name : RewardCheckpointNames()) {
     const StepLayout layout = Layout(name);
     if (layout.format().writes()) continue;
