@@ -18,8 +18,7 @@ namespace espalier {
 std::string_view VerdictMeant(std::string_view text);
 
 // `text`, if it is only a verdict of the other kind than `gold`, as one of its
-// kind: "True"
-// as "yes" for gold "no". Empty if it is anything else.
+// kind: "True" as "yes" for gold "no". Empty if it is anything else.
 std::string_view VerdictAlone(std::string_view gold, std::string_view text);
 
 }  // namespace espalier

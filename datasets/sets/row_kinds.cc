@@ -13,6 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "base/parse_json.h"
 #include "base/text.h"
+#include "datasets/sets/answer_kinds.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -21,10 +22,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr size_t kMarkBytes = 4;  // of "N_07"
-
-std::string Trimmed(std::string_view text) {
-  return std::string(absl::StripAsciiWhitespace(AbslView(text)));
-}
 
 // The text of system and user in the messages of `column`, which may also be
 // one text; errors go to `wrong`.

@@ -105,7 +105,7 @@ std::string Unmarked(std::string_view text) {
   return out;
 }
 
-std::string_view WithoutStops(std::string_view text) {
+std::string_view WithoutFullStops(std::string_view text) {
   text = TrimBlanks(text);
   while (text.ends_with(".") || text.ends_with("!")) text.remove_suffix(1);
   return TrimBlanks(text);
@@ -115,7 +115,7 @@ std::string_view WithoutStops(std::string_view text) {
 // letter with which a line begins, if the option's words or nothing follow.
 size_t LetterInFront(const std::vector<std::string>& options,
                      std::string_view line) {
-  line = WithoutStops(line);
+  line = WithoutFullStops(line);
   bool label = false;
   for (bool more = true; more;) {
     more = false;
@@ -185,7 +185,7 @@ size_t LetterWithReason(const std::vector<std::string>& options,
 // that the end of a sentence concludes on.
 size_t LetterAtEnd(const std::vector<std::string>& options,
                    std::string_view sentence) {
-  sentence = WithoutStops(sentence);
+  sentence = WithoutFullStops(sentence);
   const size_t comma = sentence.rfind(", ");
   if (comma == kNowhere || LeftOpen(sentence)) return options.size();
   const std::string lower = PlainLower(sentence.substr(comma));
@@ -241,7 +241,7 @@ std::string_view OptionQuoted(std::string_view sentence) {
 size_t OptionSaid(const std::vector<std::string>& options,
                   std::string_view sentence) {
   constexpr int kFewestWords = 4;  // of a subject that describes something
-  sentence = WithoutStops(sentence);
+  sentence = WithoutFullStops(sentence);
   const std::string_view whole = sentence;
   const size_t so = BeginsIn(PlainLower(sentence), Reading::kTherefore);
   sentence.remove_prefix(so);
@@ -305,7 +305,7 @@ size_t LetterOnFirstLine(const std::vector<std::string>& options,
                          std::string_view text) {
   const size_t line = text.find('\n');
   if (line == kNowhere || line > 40) return options.size();
-  std::string_view first = WithoutStops(text.substr(0, line));
+  std::string_view first = WithoutFullStops(text.substr(0, line));
   if (first.starts_with("(") && first.ends_with(")")) {
     first = TrimBlanks(first.substr(1, first.size() - 2));
   }
@@ -328,7 +328,7 @@ size_t LetterOnFirstLine(const std::vector<std::string>& options,
 size_t OptionMentioned(const std::vector<std::string>& options,
                        std::string_view text) {
   constexpr size_t kLongestMention = 160, kShortestOption = 4;
-  text = WithoutStops(text);
+  text = WithoutFullStops(text);
   for (const std::string_view against : {", not ", ", rather than "}) {
     const size_t at = text.rfind(against);
     if (at != kNowhere &&
