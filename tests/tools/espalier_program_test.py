@@ -505,7 +505,7 @@ class EvalTest(ProgramTest):
                           "--kv-mib", "4", "--live", "4", "--json",
                           self.path(f"{limit}.json"), "--force")
             for limit in ("1200", "11200")]
-        self.assertLess((many - few) / 10000, 0.06)
+        self.assertLess((many - few) / 10000, 0.1)  # KiB; 2 before
         with open(self.path("11200.json"), encoding="utf-8") as handle:
             for row in json.load(handle)["results"]:
                 for key in ("ids", "answers", "stages", "correct"):
