@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/clock.h"
-#include "tests/serve/http_client.h"
+#include "tests/serve/socket_client.h"
 
 namespace espalier {
 namespace {
@@ -48,7 +48,7 @@ void Echo(const std::shared_ptr<HttpExchange>& exchange) {
 
 TEST(HttpServer, AnswersRequestsOfOneConnectionInTurn) {
   Running running(Echo);
-  HttpClient client(running.port());
+  SocketClient client(running.port());
   for (int i = 0; i < 3; ++i) {
     const std::string reply =
         client.Ask("POST", absl::StrCat("/a?b=", i), absl::StrCat("body", i),
@@ -61,7 +61,7 @@ TEST(HttpServer, AnswersRequestsOfOneConnectionInTurn) {
 
 TEST(HttpServer, AnswersRequestsThatWereSentTogether) {
   Running running(Echo);
-  HttpClient client(running.port());
+  SocketClient client(running.port());
   client.Send(
       "GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n"
       "Connection: close\r\n\r\n");
@@ -78,7 +78,7 @@ TEST(HttpServer, ClosesAfterARequestOfHttp10) {
     exchange->Send("two");
     exchange->End();
   });
-  HttpClient client(running.port());
+  SocketClient client(running.port());
   client.Send("GET / HTTP/1.0\r\n\r\n");
   const std::string got = client.ReadAll();
   EXPECT_THAT(got, testing::EndsWith("\r\n\r\none two"));
@@ -94,7 +94,7 @@ TEST(HttpServer, SendsPiecesInChunks) {
     exchange->End();
     exchange->Send("late");
   });
-  HttpClient client(running.port());
+  SocketClient client(running.port());
   EXPECT_THAT(client.Ask("GET", "/"),
               testing::EndsWith(
                   "\r\n\r\n11\r\n0123456789abcdefg\r\n3\r\nend\r\n0\r\n\r\n"));
@@ -104,14 +104,14 @@ TEST(HttpServer, SendsPiecesInChunks) {
 TEST(HttpServer, RefusesWhatIsTooLongOrNoHttp) {
   Running running(Echo, {.max_body = 100, .max_header = 1000});
   const std::string long_body(100000, 'x');
-  EXPECT_THAT(HttpClient(running.port()).Ask("POST", "/", long_body),
+  EXPECT_THAT(SocketClient(running.port()).Ask("POST", "/", long_body),
               StartsWith("HTTP/1.1 413 "));
-  HttpClient chunked(running.port());
+  SocketClient chunked(running.port());
   chunked.Send(absl::StrCat(
       "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
       absl::Hex(long_body.size()), "\r\n", long_body, "\r\n0\r\n\r\n"));
   EXPECT_THAT(chunked.ReadAll(), StartsWith("HTTP/1.1 413 "));
-  EXPECT_THAT(HttpClient(running.port())
+  EXPECT_THAT(SocketClient(running.port())
                   .Ask("GET", "/", "", "A: " + std::string(2000, 'x') + "\r\n"),
               StartsWith("HTTP/1.1 431 "));
   for (const char* text :
@@ -119,17 +119,17 @@ TEST(HttpServer, RefusesWhatIsTooLongOrNoHttp) {
         "GET / HTTP/9.9\r\n\r\n",
         "GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"}) {
-    HttpClient client(running.port());
+    SocketClient client(running.port());
     client.Send(text);
     EXPECT_THAT(client.ReadAll(), StartsWith("HTTP/1.1 400 ")) << text;
   }
-  EXPECT_THAT(HttpClient(running.port()).Ask("POST", "/", "still there"),
+  EXPECT_THAT(SocketClient(running.port()).Ask("POST", "/", "still there"),
               HasSubstr("still there"));
 }
 
 TEST(HttpServer, AsksForABodyThatWaits) {
   Running running(Echo);
-  HttpClient client(running.port());
+  SocketClient client(running.port());
   client.Send(
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n"
       "Expect: 100-continue\r\n\r\n");
@@ -151,7 +151,7 @@ TEST(HttpServer, TellsThatAClientHasGone) {
   });
   for (const char* target : {"/wait", "/stream"}) {
     const int before = gone;
-    HttpClient client(running.port());
+    SocketClient client(running.port());
     client.Send(absl::StrCat("GET ", target, " HTTP/1.1\r\nHost: x\r\n\r\n"));
     if (target == std::string("/stream")) client.ReadUntil("hello");
     const double begin = Clock::Real().Seconds();
@@ -185,7 +185,7 @@ TEST(HttpServer, TellsThatAClientThatHasSentMoreHasGone) {
   int before = 0;
   for (const char* more : {"\r\n", "GET /2 HTTP/1.1\r\nHost: x\r\n\r\n"}) {
     for (const bool together : {true, false}) {
-      HttpClient client(running.port());
+      SocketClient client(running.port());
       const std::string first = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
       client.Send(together ? first + more : first);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -214,12 +214,12 @@ TEST(HttpServer, LooksAtTheHeadBeforeItReadsTheBody) {
   });
   std::thread thread([&] { server->Run(); });
   {
-    HttpClient client(server->port());
+    SocketClient client(server->port());
     client.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n");
     const std::string reply = client.ReadUntil("{}");
     EXPECT_THAT(reply, StartsWith("HTTP/1.1 401 "));
     EXPECT_THAT(reply, HasSubstr("WWW-Authenticate: Bearer"));
-    EXPECT_THAT(HttpClient(server->port())
+    EXPECT_THAT(SocketClient(server->port())
                     .Ask("POST", "/", "body", "Authorization: me\r\n"),
                 StartsWith("HTTP/1.1 200 "));
   }
@@ -233,24 +233,24 @@ TEST(HttpServer, BoundsTheBodiesThatItReceives) {
   Running running(Echo, {.max_body = kBody, .max_bodies = 250000});
   const std::string head = absl::StrCat(
       "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ", kBody, "\r\n\r\n");
-  std::vector<std::unique_ptr<HttpClient>> declared;
+  std::vector<std::unique_ptr<SocketClient>> declared;
   for (int i = 0; i < 5; ++i) {
-    declared.push_back(std::make_unique<HttpClient>(running.port()));
+    declared.push_back(std::make_unique<SocketClient>(running.port()));
     declared.back()->Send(head);
   }
-  HttpClient half(running.port());
+  SocketClient half(running.port());
   half.Send(head + std::string(kBody - 1, 'x'));
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   EXPECT_THAT(
-      HttpClient(running.port()).Ask("POST", "/", std::string(kBody, 'y')),
+      SocketClient(running.port()).Ask("POST", "/", std::string(kBody, 'y')),
       StartsWith("HTTP/1.1 503 "));
   EXPECT_THAT(
-      HttpClient(running.port()).Ask("POST", "/", std::string(60000, 'y')),
+      SocketClient(running.port()).Ask("POST", "/", std::string(60000, 'y')),
       StartsWith("HTTP/1.1 200 "));
   half.Send("x");
   EXPECT_THAT(half.ReadUntil("xxx"), StartsWith("HTTP/1.1 200 "));
   EXPECT_THAT(
-      HttpClient(running.port()).Ask("POST", "/", std::string(kBody, 'y')),
+      SocketClient(running.port()).Ask("POST", "/", std::string(kBody, 'y')),
       StartsWith("HTTP/1.1 200 "));
 }
 
@@ -262,7 +262,7 @@ TEST(HttpServer, BoundsWhatIsNoBody) {
   for (const std::string& rest :
        {"1;" + much, "1;" + much + "\r\nx\r\n0\r\n\r\n",
         "0\r\nX: " + much + "\r\n\r\n"}) {
-    HttpClient client(running.port());
+    SocketClient client(running.port());
     client.Send(head + rest);
     EXPECT_THAT(client.ReadAll(), StartsWith("HTTP/1.1 4"));
   }
@@ -270,7 +270,7 @@ TEST(HttpServer, BoundsWhatIsNoBody) {
 
 TEST(HttpServer, ARequestThatIsDroppedIsAnswered) {
   Running running([](const std::shared_ptr<HttpExchange>&) {});
-  EXPECT_THAT(HttpClient(running.port()).Ask("GET", "/"),
+  EXPECT_THAT(SocketClient(running.port()).Ask("GET", "/"),
               StartsWith("HTTP/1.1 500 "));
 }
 
@@ -291,7 +291,7 @@ TEST(HttpServer, AnswersFromOtherThreads) {
   std::vector<std::thread> clients;
   for (int i = 0; i < 8; ++i) {
     clients.emplace_back([&running] {
-      HttpClient client(running.port());
+      SocketClient client(running.port());
       for (int k = 0; k < 20; ++k) {
         EXPECT_THAT(client.Ask("GET", "/"), HasSubstr("from afar"));
       }
@@ -303,14 +303,15 @@ TEST(HttpServer, AnswersFromOtherThreads) {
 
 TEST(HttpServer, ConnectionsWithoutARequestMakeRoom) {
   Running running(Echo, {.max_connections = 3});
-  HttpClient oldest(running.port());
+  SocketClient oldest(running.port());
   EXPECT_THAT(oldest.Ask("GET", "/0"), HasSubstr("GET /0"));
-  std::vector<std::unique_ptr<HttpClient>> silent;
+  std::vector<std::unique_ptr<SocketClient>> silent;
   for (int i = 0; i < 10; ++i) {
-    silent.push_back(std::make_unique<HttpClient>(running.port()));
+    silent.push_back(std::make_unique<SocketClient>(running.port()));
     silent.back()->Send("GET /half HTTP/1.1\r\nHost:");
   }
-  EXPECT_THAT(HttpClient(running.port()).Ask("GET", "/1"), HasSubstr("GET /1"));
+  EXPECT_THAT(SocketClient(running.port()).Ask("GET", "/1"),
+              HasSubstr("GET /1"));
   EXPECT_EQ(oldest.ReadUntil("never").find("never"), std::string::npos);
 }
 
@@ -325,13 +326,13 @@ TEST(HttpServer, MoreRequestsThanConnectionsWait) {
         }
       },
       {.max_connections = 2});
-  HttpClient first(running.port()), second(running.port());
-  for (HttpClient* client : {&first, &second}) {
+  SocketClient first(running.port()), second(running.port());
+  for (SocketClient* client : {&first, &second}) {
     client->Send("GET /hold HTTP/1.1\r\nHost: x\r\n\r\n");
   }
   while (running.server().connections() < 2) std::this_thread::yield();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  HttpClient third(running.port());
+  SocketClient third(running.port());
   third.Send("GET /3 HTTP/1.1\r\nHost: x\r\n\r\n");
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(running.server().connections(), 2);
@@ -342,9 +343,9 @@ TEST(HttpServer, MoreRequestsThanConnectionsWait) {
 
 TEST(HttpServer, IdleConnectionsEnd) {
   Running running(Echo, {.idle_seconds = 0.05, .body_seconds = 0.05});
-  HttpClient quiet(running.port());
+  SocketClient quiet(running.port());
   EXPECT_EQ(quiet.ReadAll(), "");
-  HttpClient half(running.port());
+  SocketClient half(running.port());
   half.Send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
   EXPECT_EQ(half.ReadAll(), "");
 }
@@ -361,7 +362,7 @@ TEST(HttpServer, AClientThatDoesNotReadIsLeft) {
         EXPECT_GT(exchange->unsent(), size_t{1} << 20);
       },
       {.write_seconds = 0.1});
-  HttpClient client(running.port());
+  SocketClient client(running.port());
   client.Send("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   while (!gone) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   std::atomic<bool> freed = false;
@@ -374,7 +375,7 @@ TEST(HttpServer, AClientThatDoesNotReadIsLeft) {
 
 TEST(HttpServer, EndsWithoutItsClients) {
   auto running = std::make_unique<Running>(Echo);
-  HttpClient idle(running->port()), asking(running->port());
+  SocketClient idle(running->port()), asking(running->port());
   EXPECT_THAT(asking.Ask("GET", "/"), HasSubstr("GET /"));
   std::atomic<bool> stopped = false;
   running->server().Post([&] {
@@ -383,13 +384,13 @@ TEST(HttpServer, EndsWithoutItsClients) {
   });
   while (!stopped) std::this_thread::yield();
   EXPECT_EQ(asking.ReadUntil("never comes").find("never"), std::string::npos);
-  EXPECT_FALSE(HttpClient(running->port()).connected());
+  EXPECT_FALSE(SocketClient(running->port()).connected());
   running.reset();
 }
 
 TEST(HttpServer, TakesConnectionsWhileItDrains) {
   Running running(Echo);
-  HttpClient idle(running.port());
+  SocketClient idle(running.port());
   EXPECT_THAT(idle.Ask("GET", "/"), HasSubstr("GET /"));
   std::atomic<bool> draining = false;
   running.server().Post([&] {
@@ -398,7 +399,7 @@ TEST(HttpServer, TakesConnectionsWhileItDrains) {
   });
   while (!draining) std::this_thread::yield();
   EXPECT_EQ(idle.ReadUntil("never comes").find("never"), std::string::npos);
-  HttpClient late(running.port());
+  SocketClient late(running.port());
   late.Send("GET /late HTTP/1.1\r\nHost: x\r\n\r\n");
   const std::string reply = late.ReadAll();  // until it is closed
   EXPECT_THAT(reply, HasSubstr("GET /late"));

@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "espalier/search_source.h"
 #include "nlohmann/json.hpp"
-#include "tests/serve/http_client.h"
+#include "tests/serve/socket_client.h"
 
 namespace espalier {
 namespace {
@@ -108,7 +108,7 @@ class Served {
   void Stop() { stop_ = true; }
 
   std::string Get(std::string_view path, std::string_view headers = "") {
-    return HttpClient(port()).Ask("GET", path, "", headers);
+    return SocketClient(port()).Ask("GET", path, "", headers);
   }
   double Metric(const std::string& name) {
     const std::string text = "\n" + Get("/metrics");
@@ -131,12 +131,12 @@ std::string Body(const std::string& question, const std::string& more = "") {
 
 std::string Chat(int port, const std::string& question,
                  const std::string& more = "") {
-  return HttpClient(port).Ask("POST", "/v1/chat/completions",
-                              Body(question, more));
+  return SocketClient(port).Ask("POST", "/v1/chat/completions",
+                                Body(question, more));
 }
 
 // Sends a chat without waiting for its reply.
-void SendChat(HttpClient& client, const std::string& body) {
+void SendChat(SocketClient& client, const std::string& body) {
   client.Send(absl::StrCat(
       "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: ",
       body.size(), "\r\n\r\n", body));
@@ -159,7 +159,7 @@ TEST(SearchServer, AnswersManyClientsEachItsOwnQuestion) {
   std::vector<std::thread> clients;
   for (int c = 0; c < 8; ++c) {
     clients.emplace_back([&served, c] {
-      HttpClient client(served.port());
+      SocketClient client(served.port());
       for (int i = 0; i < 25; ++i) {
         const std::string question = absl::StrCat("q", c, "-", i);
         const std::string reply =
@@ -209,7 +209,7 @@ TEST(SearchServer, KnowsItsPaths) {
     EXPECT_THAT(served.Get(path), StartsWith("HTTP/1.1 404")) << path;
   }
   EXPECT_THAT(served.Get("/v1/chat/completions"), StartsWith("HTTP/1.1 405"));
-  HttpClient client(served.port());
+  SocketClient client(served.port());
   EXPECT_THAT(client.Ask("POST", "/health", "x"), StartsWith("HTTP/1.1 405"));
   const std::string reply = client.Ask(
       "POST", "/puct%3Abranch=2%4050/v1/chat/completions", Body("a"));
@@ -234,7 +234,7 @@ TEST(SearchServer, ReadsWhatProxiesAndOtherClientsSend) {
   EXPECT_THAT(served.Get("http://somewhere/v1/models?limit=9",
                          "Authorization: bearer sesame\r\n"),
               StartsWith("HTTP/1.1 200"));
-  EXPECT_THAT(HttpClient(served.port()).Ask("HEAD", "/health"),
+  EXPECT_THAT(SocketClient(served.port()).Ask("HEAD", "/health"),
               StartsWith("HTTP/1.1 200"));
   EXPECT_THAT(served.Get("http://somewhere/v1/models"),
               StartsWith("HTTP/1.1 401"));
@@ -268,8 +268,8 @@ TEST(SearchServer, AClientThatGoesFreesItsSearch) {
   Served served({}, /*live=*/1);
   for (const char* stream : {"false", "true"}) {
     const double before = served.Metric("requests_cancelled_total");
-    HttpClient running(served.port()), queued(served.port());
-    for (HttpClient* client : {&running, &queued}) {
+    SocketClient running(served.port()), queued(served.port());
+    for (SocketClient* client : {&running, &queued}) {
       const std::string body =
           Body("wait", absl::StrCat(R"(,"stream":)", stream));
       SendChat(*client, body);
@@ -292,7 +292,7 @@ TEST(SearchServer, AClientThatGoesFreesItsSearch) {
 
 TEST(SearchServer, AFullQueueIsTold) {
   Served served({.queue = 1}, /*live=*/1);
-  HttpClient first(served.port()), second(served.port());
+  SocketClient first(served.port()), second(served.port());
   SendChat(first, Body("wait"));
   WaitFor([&] { return served.Metric("searches_running") == 1; });
   SendChat(second, Body("wait"));
@@ -304,8 +304,8 @@ TEST(SearchServer, AFullQueueIsTold) {
 
 TEST(SearchServer, PingsWhileItIsSilent) {
   Served served({.ping_seconds = 0.01}, /*live=*/1);
-  HttpClient running(served.port()), queued(served.port());
-  for (HttpClient* client : {&running, &queued}) {
+  SocketClient running(served.port()), queued(served.port());
+  for (SocketClient* client : {&running, &queued}) {
     const std::string body = Body("wait", R"(,"stream":true)");
     SendChat(*client, body);
   }
@@ -315,8 +315,8 @@ TEST(SearchServer, PingsWhileItIsSilent) {
 
 TEST(SearchServer, DrainsWhenItIsStopped) {
   Served served({.drain_seconds = 0.2}, /*live=*/1);
-  HttpClient running(served.port()), queued(served.port());
-  for (HttpClient* client : {&running, &queued}) {
+  SocketClient running(served.port()), queued(served.port());
+  for (SocketClient* client : {&running, &queued}) {
     const std::string body = Body("wait");
     SendChat(*client, body);
   }
@@ -337,21 +337,21 @@ TEST(SearchServer, DrainsWhenItIsStopped) {
   EXPECT_GE(Clock::Real().Seconds() - begin, 0.2);
   EXPECT_THAT(queued.ReadUntil("shutting down"), StartsWith("HTTP/1.1 503"));
   served.Join();
-  EXPECT_FALSE(HttpClient(served.port()).connected());
+  EXPECT_FALSE(SocketClient(served.port()).connected());
 }
 
 // Neither connections without a request nor questions about its health do.
 TEST(SearchServer, WhoWatchesDoesNotDelayItsEnd) {
   Served served({.drain_seconds = 0.2});
-  HttpClient running(served.port());
+  SocketClient running(served.port());
   SendChat(running, Body("wait"));
   WaitFor([&] { return served.Metric("searches_running") == 1; });
   served.Stop();
   WaitFor([&] { return served.Get("/health").starts_with("HTTP/1.1 503"); });
-  HttpClient idle(served.port());
+  SocketClient idle(served.port());
   std::atomic<bool> ended = false;
   std::thread watch([&] {
-    while (!ended) HttpClient(served.port()).Ask("GET", "/health");
+    while (!ended) SocketClient(served.port()).Ask("GET", "/health");
   });
   EXPECT_THAT(running.ReadUntil("wait 0"), StartsWith("HTTP/1.1 200"));
   const double begin = Clock::Real().Seconds();

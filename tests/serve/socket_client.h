@@ -1,6 +1,6 @@
 // A plain HTTP client for tests: bytes out, bytes in.
-#ifndef ESPALIER_TESTS_SERVE_HTTP_CLIENT_H_
-#define ESPALIER_TESTS_SERVE_HTTP_CLIENT_H_
+#ifndef ESPALIER_TESTS_SERVE_SOCKET_CLIENT_H_
+#define ESPALIER_TESTS_SERVE_SOCKET_CLIENT_H_
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,9 +15,9 @@
 
 namespace espalier {
 
-class HttpClient {
+class SocketClient {
  public:
-  explicit HttpClient(int port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+  explicit SocketClient(int port) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
     const timeval limit = {.tv_sec = 20, .tv_usec = 0};
     setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
     const int on = 1;
@@ -29,9 +29,9 @@ class HttpClient {
     connected_ = connect(fd_, reinterpret_cast<sockaddr*>(&address),
                          sizeof(address)) == 0;
   }
-  ~HttpClient() { Close(); }
-  HttpClient(const HttpClient&) = delete;
-  HttpClient& operator=(const HttpClient&) = delete;
+  ~SocketClient() { Close(); }
+  SocketClient(const SocketClient&) = delete;
+  SocketClient& operator=(const SocketClient&) = delete;
 
   bool connected() const { return connected_; }
   void Send(std::string_view bytes) {
@@ -96,4 +96,4 @@ class HttpClient {
 
 }  // namespace espalier
 
-#endif  // ESPALIER_TESTS_SERVE_HTTP_CLIENT_H_
+#endif  // ESPALIER_TESTS_SERVE_SOCKET_CLIENT_H_
