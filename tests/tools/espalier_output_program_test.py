@@ -386,8 +386,9 @@ class OutputTest(ProgramTest):
                 [PROGRAM, *asked, pipe, "--limit", "3"],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                 env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
-            while "greedy" not in process.stdout.readline():
-                pass  # the table comes first
+            for line in process.stderr:  # the last of progress
+                if "3 problems in" in line:
+                    break
             time.sleep(1)
             process.send_signal(signal.SIGTERM)
             _, err = process.communicate(timeout=60)
