@@ -361,8 +361,9 @@ class OutputTest(ProgramTest):
                     [PROGRAM, *arguments], stdout=subprocess.PIPE,
                     stderr=subprocess.PIPE, text=True,
                     env=dict(os.environ, ESPALIER_ZOO=ZOO)) as process:
-                # Its first line, of answers or of progress.
-                select.select([process.stdout, process.stderr], [], [], 60)
+                # Until its first line, or until it has long begun.
+                select.select([process.stdout, process.stderr], [], [],
+                              10 if SLOW else 2)
                 process.send_signal(signal.SIGTERM)
                 _, err = process.communicate(timeout=300)
                 self.assertEqual(process.returncode, 130, err)
