@@ -96,7 +96,10 @@ int CallPool::Choose(uint64_t affinity, double now) const {
 
 double CallPool::Send() {
   double wait = 3600;
-  if (waiting_.empty()) return wait;
+  if (waiting_.empty()) {
+    client_.KeepIdle(options_.keep_idle);
+    return wait;
+  }
   const double now = clock_.Seconds();
   std::deque<Waiting> kept;
   for (Waiting& waiting : waiting_) {

@@ -182,7 +182,6 @@ class HttpClient::Impl {
     bool head_ended = false;  // of the reply that comes, not of interim ones
     bool too_long = false;
     bool closes = false;  // the connection, after this reply
-    bool again = false;   // sent a second time
     double moved_at = 0;  // when the last bytes came
     char detail[CURL_ERROR_SIZE] = "";
 
@@ -195,7 +194,7 @@ class HttpClient::Impl {
       retry_after.clear();
       date.clear();
       head_bytes = 0;
-      head_ended = too_long = closes = again = false;
+      head_ended = too_long = closes = false;
       detail[0] = 0;
     }
     std::string Url() const { return request.endpoint->Url() + request.path; }
@@ -339,7 +338,6 @@ class HttpClient::Impl {
     set(CURLOPT_HTTPHEADER, headers);
     set(CURLOPT_URL, transfer.Url().c_str());
     set(CURLOPT_FORBID_REUSE, 0L);
-    set(CURLOPT_FRESH_CONNECT, transfer.again ? 1L : 0L);
     const std::string& body = transfer.request.body;
     if (body.empty()) {
       set(CURLOPT_HTTPGET, 1L);
@@ -439,31 +437,8 @@ class HttpClient::Impl {
       Transfer* transfer = nullptr;
       curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &transfer);
       const CURLcode result = message->data.result;
-      if (ClosedMeanwhile(*transfer, result)) {
-        SendAgain(*transfer);
-      } else {
-        End(transfer->request.id, ReplyOf(*transfer, result));
-      }
+      End(transfer->request.id, ReplyOf(*transfer, result));
     }
-  }
-
-  // Whether the server had closed the kept connection that a request took, as
-  // servers do after some seconds.
-  static bool ClosedMeanwhile(const Transfer& transfer, CURLcode result) {
-    long made = 1;
-    curl_easy_getinfo(transfer.easy, CURLINFO_NUM_CONNECTS, &made);
-    return (result == CURLE_SEND_ERROR || result == CURLE_RECV_ERROR ||
-            result == CURLE_GOT_NOTHING) &&
-           made == 0 && transfer.head_bytes == 0 && !transfer.again;
-  }
-
-  void SendAgain(Transfer& transfer) {
-    curl_multi_remove_handle(multi_, transfer.easy);
-    Request request = std::move(transfer.request);
-    transfer.Begin(std::move(request));
-    transfer.again = true;
-    Prepare(transfer);
-    curl_multi_add_handle(multi_, transfer.easy);
   }
 
   // Ends the requests whose server has said nothing for too long.

@@ -198,7 +198,8 @@ TEST(HttpConnection, TellsThatTheServerWasAwayBetweenRequests) {
 }
 
 // Answers the first request of each connection, and resets the connection when
-// the second one comes, as if the server had closed it just before.
+// the second one comes, as if the server had closed it just before: libcurl
+// sends such a request again by itself.
 TEST(HttpConnection, ARequestToAConnectionClosedMeanwhileIsSentAgain) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
