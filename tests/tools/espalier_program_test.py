@@ -498,14 +498,21 @@ class EvalTest(ProgramTest):
     def test_memory_does_not_grow_with_the_set(self):
         # Two bits per row and problem stay in memory; what else is in the
         # JSON lies in a temporary file.
-        few, many = [
-            self.peak_kib("eval", "--set", "stories:easy", "--limit", limit,
-                          "--methods", "greedy,majority", "--compare",
-                          "greedy", "--budget-tokens", "2", "--threads", "2",
-                          "--kv-mib", "4", "--live", "4", "--json",
-                          self.path(f"{limit}.json"), "--force")
-            for limit in ("1200", "11200")]
-        self.assertLess((many - few) / 10000, 0.1)  # KiB; 2 before
+        def kib_per_problem():
+            few, many = [
+                self.peak_kib("eval", "--set", "stories:easy", "--limit", limit,
+                              "--methods", "greedy,majority", "--compare",
+                              "greedy", "--budget-tokens", "2", "--threads",
+                              "2", "--kv-mib", "4", "--live", "4", "--json",
+                              self.path(f"{limit}.json"), "--force")
+                for limit in ("1200", "11200")]
+            return (many - few) / 10000
+        # Beside other programs a peak may be some pages higher.
+        least = kib_per_problem()
+        for _ in range(2):
+            if least >= 0.06:
+                least = min(least, kib_per_problem())
+        self.assertLess(least, 0.06)
         with open(self.path("11200.json"), encoding="utf-8") as handle:
             for row in json.load(handle)["results"]:
                 for key in ("ids", "answers", "stages", "correct"):
