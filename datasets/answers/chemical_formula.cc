@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/readings.h"
-#include "datasets/answers/unicode_math.h"
+#include "datasets/answers/find/readings.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/unicode_math.h"
 
 namespace espalier {
 namespace {

@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "datasets/answers/bare_words.h"
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/phrases.h"
-#include "datasets/answers/stance.h"
+#include "datasets/answers/words/bare_words.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
 
 namespace espalier {
 namespace {

@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
 #include "datasets/answers/grade_answer.h"
-#include "datasets/answers/phrases.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/phrases.h"
 
 namespace espalier {
 namespace {

@@ -28,17 +28,10 @@
 #include <string_view>
 #include <vector>
 
-#include "datasets/answers/policy.h"
+#include "datasets/answers/value/policy.h"
+#include "datasets/answers/verdict.h"
 
 namespace espalier {
-
-struct GradeVerdict {
-  bool equal = false;
-  std::string reason;
-  // Neither proven equal nor different; `equal` is false, and the reason says
-  // why.
-  bool undecided = false;
-};
 
 GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
                          const GradePolicy& policy = {});

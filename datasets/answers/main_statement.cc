@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/names_said.h"
-#include "datasets/answers/phrases.h"
-#include "datasets/answers/stance.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/names_said.h"
+#include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
 
 namespace espalier {
 namespace {

@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/phrases.h"
-#include "datasets/answers/unit_beside.h"
-#include "datasets/answers/units.h"
+#include "datasets/answers/find/unit_beside.h"
+#include "datasets/answers/value/units.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/phrases.h"
 
 namespace espalier {
 namespace {

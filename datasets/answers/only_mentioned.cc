@@ -4,14 +4,14 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/last_statement.h"
-#include "datasets/answers/later_answer.h"
-#include "datasets/answers/phrases.h"
+#include "datasets/answers/find/last_statement.h"
+#include "datasets/answers/find/later_answer.h"
 #include "datasets/answers/reworded_amounts.h"
-#include "datasets/answers/stance.h"
-#include "datasets/answers/times_dates.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
+#include "datasets/answers/words/times_dates.h"
 
 namespace espalier {
 namespace {

@@ -5,13 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "datasets/answers/bare_words.h"
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/phrases.h"
-#include "datasets/answers/stance.h"
-#include "datasets/answers/thoughts.h"
-#include "datasets/answers/unit_beside.h"
+#include "datasets/answers/find/unit_beside.h"
+#include "datasets/answers/words/bare_words.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
+#include "datasets/answers/words/thoughts.h"
 
 namespace espalier {
 namespace {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cctype>
 
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/last_statement.h"
-#include "datasets/answers/names_said.h"
-#include "datasets/answers/number_words.h"
-#include "datasets/answers/phrases.h"
-#include "datasets/answers/stance.h"
-#include "datasets/answers/times_dates.h"
+#include "datasets/answers/find/last_statement.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/names_said.h"
+#include "datasets/answers/words/number_words.h"
+#include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
+#include "datasets/answers/words/times_dates.h"
 
 namespace espalier {
 namespace {

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "datasets/answers/bare_words.h"
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/last_statement.h"
-#include "datasets/answers/names_said.h"
-#include "datasets/answers/phrases.h"
-#include "datasets/answers/stance.h"
+#include "datasets/answers/find/last_statement.h"
+#include "datasets/answers/words/bare_words.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/names_said.h"
+#include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
 
 namespace espalier {
 namespace {

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "datasets/answers/bare_words.h"
-#include "datasets/answers/characters.h"
-#include "datasets/answers/clean_text.h"
-#include "datasets/answers/parser.h"
-#include "datasets/answers/phrases.h"
-#include "datasets/answers/sentence.h"
-#include "datasets/answers/stance.h"
-#include "datasets/answers/unicode_math.h"
+#include "datasets/answers/find/sentence.h"
+#include "datasets/answers/notation/parser.h"
+#include "datasets/answers/words/bare_words.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
+#include "datasets/answers/words/unicode_math.h"
 
 namespace espalier {
 

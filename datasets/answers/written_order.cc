@@ -5,10 +5,10 @@
 #include <set>
 #include <vector>
 
-#include "datasets/answers/characters.h"
-#include "datasets/answers/phrases.h"
-#include "datasets/answers/stance.h"
-#include "datasets/answers/times_dates.h"
+#include "datasets/answers/words/characters.h"
+#include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
+#include "datasets/answers/words/times_dates.h"
 
 namespace espalier {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "base/text.h"
-#include "datasets/answers/extract_answer.h"
+#include "datasets/answers/find/extract_answer.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {

@@ -6,9 +6,9 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/utf8.h"
-#include "datasets/answers/extract_answer.h"
+#include "datasets/answers/find/extract_answer.h"
 #include "datasets/answers/grade_answer.h"
-#include "datasets/answers/thoughts.h"
+#include "datasets/answers/words/thoughts.h"
 
 namespace espalier {
 namespace {

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "datasets/answers/grade.h"
 #include "datasets/answers/grade_answer.h"
-#include "datasets/answers/parser.h"
+#include "datasets/answers/notation/parser.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace espalier {

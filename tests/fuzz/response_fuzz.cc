@@ -1,6 +1,6 @@
 // A model's response: its answer, its program.
 #include "base/check.h"
-#include "datasets/answers/extract_answer.h"
+#include "datasets/answers/find/extract_answer.h"
 #include "datasets/answers/grade.h"
 #include "datasets/answers/grade_answer.h"
 #include "datasets/programs/find_code.h"

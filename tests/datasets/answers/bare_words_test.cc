@@ -1,4 +1,4 @@
-#include "datasets/answers/bare_words.h"
+#include "datasets/answers/words/bare_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/bold_answer.h"
+#include "datasets/answers/find/bold_answer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/claimed_boxes.h"
+#include "datasets/answers/find/claimed_boxes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/clean_text.h"
+#include "datasets/answers/words/clean_text.h"
 
 #include <gtest/gtest.h>
 

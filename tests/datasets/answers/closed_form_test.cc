@@ -1,10 +1,10 @@
-#include "datasets/answers/closed_form.h"
+#include "datasets/answers/value/closed_form.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "datasets/answers/parser.h"
+#include "datasets/answers/notation/parser.h"
 
 namespace espalier {
 namespace {

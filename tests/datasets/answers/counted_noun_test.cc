@@ -1,4 +1,4 @@
-#include "datasets/answers/counted_noun.h"
+#include "datasets/answers/find/counted_noun.h"
 
 #include <gtest/gtest.h>
 

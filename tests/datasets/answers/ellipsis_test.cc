@@ -1,4 +1,4 @@
-#include "datasets/answers/ellipsis.h"
+#include "datasets/answers/value/ellipsis.h"
 
 #include <gtest/gtest.h>
 

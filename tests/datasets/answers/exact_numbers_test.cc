@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "datasets/answers/closed_sum.h"
-#include "datasets/answers/modular_value.h"
-#include "datasets/answers/parser.h"
-#include "datasets/answers/zero_bound.h"
+#include "datasets/answers/notation/parser.h"
+#include "datasets/answers/value/closed_sum.h"
+#include "datasets/answers/value/modular_value.h"
+#include "datasets/answers/value/zero_bound.h"
 
 namespace espalier {
 namespace {

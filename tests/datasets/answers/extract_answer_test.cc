@@ -1,4 +1,4 @@
-#include "datasets/answers/extract_answer.h"
+#include "datasets/answers/find/extract_answer.h"
 
 #include <gtest/gtest.h>
 

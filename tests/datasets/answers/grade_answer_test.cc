@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/answers/extract_answer.h"
+#include "datasets/answers/find/extract_answer.h"
 #include "nlohmann/json.hpp"
 #include "tests/base/one_thread.h"
 #include "tests/datasets/answers/pair_file.h"

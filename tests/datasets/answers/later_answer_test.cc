@@ -1,4 +1,4 @@
-#include "datasets/answers/later_answer.h"
+#include "datasets/answers/find/later_answer.h"
 
 #include <gtest/gtest.h>
 

@@ -8,11 +8,11 @@
 #include <map>
 #include <string>
 
-#include "datasets/answers/answer.h"
-#include "datasets/answers/ball_value.h"
-#include "datasets/answers/calculus.h"
 #include "datasets/answers/grade_answer.h"
-#include "datasets/answers/parser.h"
+#include "datasets/answers/notation/parser.h"
+#include "datasets/answers/value/answer.h"
+#include "datasets/answers/value/ball_value.h"
+#include "datasets/answers/value/calculus.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {

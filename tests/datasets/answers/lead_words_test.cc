@@ -1,4 +1,4 @@
-#include "datasets/answers/lead_words.h"
+#include "datasets/answers/find/lead_words.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/names_said.h"
+#include "datasets/answers/words/names_said.h"
 
 #include <gtest/gtest.h>
 

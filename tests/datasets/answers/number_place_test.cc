@@ -1,4 +1,4 @@
-#include "datasets/answers/number_place.h"
+#include "datasets/answers/words/number_place.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/number_words.h"
+#include "datasets/answers/words/number_words.h"
 
 #include <gtest/gtest.h>
 

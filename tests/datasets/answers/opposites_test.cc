@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "datasets/answers/phrases.h"
+#include "datasets/answers/words/phrases.h"
 
 namespace espalier {
 namespace {

@@ -1,4 +1,4 @@
-#include "datasets/answers/outright.h"
+#include "datasets/answers/find/outright.h"
 
 #include <gtest/gtest.h>
 

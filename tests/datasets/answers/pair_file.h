@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/answers/policy.h"
+#include "datasets/answers/value/policy.h"
 
 namespace espalier {
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/phrases.h"
+#include "datasets/answers/words/phrases.h"
 
 #include <gtest/gtest.h>
 
@@ -6,13 +6,13 @@
 #include <string>
 #include <utility>
 
+#include "datasets/answers/find/later_answer.h"
+#include "datasets/answers/find/lead_words.h"
+#include "datasets/answers/find/unit_beside.h"
 #include "datasets/answers/grade.h"
-#include "datasets/answers/later_answer.h"
-#include "datasets/answers/lead_words.h"
-#include "datasets/answers/number_words.h"
-#include "datasets/answers/times_dates.h"
-#include "datasets/answers/unit_beside.h"
-#include "datasets/answers/units.h"
+#include "datasets/answers/value/units.h"
+#include "datasets/answers/words/number_words.h"
+#include "datasets/answers/words/times_dates.h"
 
 namespace espalier {
 namespace {

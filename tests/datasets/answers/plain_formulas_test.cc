@@ -1,4 +1,4 @@
-#include "datasets/answers/plain_formulas.h"
+#include "datasets/answers/find/plain_formulas.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/plain_value.h"
+#include "datasets/answers/find/plain_value.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/related.h"
+#include "datasets/answers/find/related.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/restated.h"
+#include "datasets/answers/find/restated.h"
 
 #include <gtest/gtest.h>
 

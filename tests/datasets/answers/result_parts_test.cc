@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "datasets/answers/chemical_formula.h"
+#include "datasets/answers/find/restated.h"
 #include "datasets/answers/grade_answer.h"
-#include "datasets/answers/restated.h"
 
 namespace espalier {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "datasets/answers/find/last_statement.h"
 #include "datasets/answers/grade_answer.h"
-#include "datasets/answers/last_statement.h"
 #include "datasets/answers/verdict_meant.h"
 
 namespace espalier {

@@ -1,4 +1,4 @@
-#include "datasets/answers/sentence.h"
+#include "datasets/answers/find/sentence.h"
 
 #include <gtest/gtest.h>
 

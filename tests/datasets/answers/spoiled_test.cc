@@ -1,4 +1,4 @@
-#include "datasets/answers/spoiled.h"
+#include "datasets/answers/find/spoiled.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/stance.h"
+#include "datasets/answers/words/stance.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "datasets/answers/stated_number.h"
+#include "datasets/answers/find/stated_number.h"
 
 #include <gtest/gtest.h>
 

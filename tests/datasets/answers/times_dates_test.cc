@@ -1,4 +1,4 @@
-#include "datasets/answers/times_dates.h"
+#include "datasets/answers/words/times_dates.h"
 
 #include <gtest/gtest.h>
 

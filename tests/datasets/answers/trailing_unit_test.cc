@@ -1,8 +1,8 @@
-#include "datasets/answers/trailing_unit.h"
+#include "datasets/answers/notation/trailing_unit.h"
 
 #include <gtest/gtest.h>
 
-#include "datasets/answers/units.h"
+#include "datasets/answers/value/units.h"
 
 namespace espalier {
 namespace {

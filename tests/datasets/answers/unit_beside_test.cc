@@ -1,4 +1,4 @@
-#include "datasets/answers/unit_beside.h"
+#include "datasets/answers/find/unit_beside.h"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@
 
 #include "datasets/answers/chemical_formula.h"
 #include "datasets/answers/grade_answer.h"
-#include "datasets/answers/plain_letters.h"
-#include "datasets/answers/residue_class.h"
-#include "datasets/answers/same_names.h"
-#include "datasets/answers/times_dates.h"
+#include "datasets/answers/words/plain_letters.h"
+#include "datasets/answers/words/residue_class.h"
+#include "datasets/answers/words/same_names.h"
+#include "datasets/answers/words/times_dates.h"
 
 namespace espalier {
 namespace {
