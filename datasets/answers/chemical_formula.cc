@@ -15,6 +15,7 @@ namespace espalier {
 namespace {
 
 constexpr size_t kLongestFormula = 80;
+constexpr int kMostBrackets = 3;
 constexpr size_t kLongestEquation = 300;
 
 constexpr std::string_view kElements =
@@ -132,7 +133,8 @@ class ChemistryScanner {
         ++at;
       } else if (c == '(' && rest.size() > 1 && rest[1] >= 'A' &&
                  rest[1] <= 'Z') {
-        ++brackets;
+        // Complexes nest two: "K4[Fe(CN)6]".
+        if (++brackets > kMostBrackets) return start;
         out += c;
         ++at;
       } else if (c == ')' && brackets > 0) {

@@ -14,6 +14,7 @@
 #include "datasets/answers/find/restated.h"
 #include "datasets/answers/find/sentence.h"
 #include "datasets/answers/grader.h"
+#include "datasets/answers/last_claim.h"
 #include "datasets/answers/main_statement.h"
 #include "datasets/answers/only_mentioned.h"
 #include "datasets/answers/other_meaning.h"
@@ -25,6 +26,7 @@
 #include "datasets/answers/words/decimals.h"
 #include "datasets/answers/words/names_said.h"
 #include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
 #include "datasets/answers/words/thoughts.h"
 #include "datasets/answers/words/times_dates.h"
 #include "datasets/answers/written_alike.h"
@@ -107,6 +109,9 @@ std::optional<GradeVerdict> CompareParts(Grader& grader,
     if (auto said = EqualPart(grader, gold, part)) return said;
   }
   for (const std::string& part : BoldWords(answer)) {
+    if (auto said = EqualPart(grader, gold, part)) return said;
+  }
+  for (const std::string& part : LastClaims(answer)) {
     if (auto said = EqualPart(grader, gold, part)) return said;
   }
   if (auto named = CompareNames(grader, answer, gold)) return named;
@@ -339,12 +344,60 @@ GradeVerdict GradeClaims(std::string_view gold, std::string_view answer,
   return GradeReworded(gold, answer, policy, std::move(verdict));
 }
 
+// The letter of a gold answer "C. Jainism"; 0 if it is none, or nothing more.
+char LabelledLetter(std::string_view gold) {
+  gold = TrimBlanks(gold);
+  if (gold.starts_with("(")) gold.remove_prefix(1);
+  const bool labelled = gold.size() > 3 && gold[0] >= 'A' && gold[0] <= 'J' &&
+                        (gold[1] == '.' || gold[1] == ')' || gold[1] == ':') &&
+                        Blank(gold[2]);
+  if (!labelled) return '\0';
+  // "A) and (C)", "(A) is the correct option"
+  const std::string lower = PlainLower(TrimBlanks(gold.substr(2)));
+  const bool goes_on = lower.find('(') != std::string::npos ||
+                       BeginsIn(lower, Reading::kConjunction) > 0 ||
+                       lower.starts_with("and ") || lower.starts_with("or ") ||
+                       BeginsIn(lower, Reading::kIs) > 0;
+  return HasLetters(lower) && !goes_on ? gold[0] : '\0';
+}
+
+// "C is correct." for gold "C. Jainism"; not "C. Buddhism".
+std::optional<GradeVerdict> GradeByLetter(std::string_view gold,
+                                          std::string_view answer,
+                                          const GradePolicy& policy) {
+  const char letter = LabelledLetter(gold);
+  if (letter == '\0') return std::nullopt;
+  const std::string_view option =
+      TrimBlanks(gold.substr(gold.find(letter) + 2));
+  const std::string name = FoldWords(option);
+  // Another text behind the letter.
+  for (size_t at = answer.find(letter); at != kNowhere;
+       at = answer.find(letter, at + 1)) {
+    const std::string_view rest = answer.substr(at + 1);
+    const bool label = (at == 0 || !Letter(answer[at - 1])) &&
+                       rest.size() > 2 &&
+                       std::string_view(".):").find(rest[0]) != kNowhere &&
+                       Blank(rest[1]) && Letter(rest[2]);
+    if (label &&
+        !FoldWords(rest.substr(1, 2 * option.size() + 8)).starts_with(name)) {
+      return std::nullopt;
+    }
+  }
+  GradeVerdict verdict = GradeClaims(std::string(1, letter), answer, policy);
+  return verdict.equal ? std::optional(std::move(verdict)) : std::nullopt;
+}
+
 }  // namespace
 
 GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
                          const GradePolicy& policy) {
   GradeVerdict verdict = GradeClaims(gold, answer, policy);
   if (!policy.extract || gold == answer) return verdict;
+  if (!verdict.equal) {
+    if (auto by_letter = GradeByLetter(gold, answer, policy)) {
+      return *std::move(by_letter);
+    }
+  }
   // A sentence as gold may be read in more ways than one.
   if (!verdict.equal && !verdict.undecided && gold.size() + 4 > answer.size() &&
       gold.size() <= 400 && GradeClaims(answer, gold, policy).equal) {

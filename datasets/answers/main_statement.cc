@@ -143,7 +143,10 @@ std::string_view WithoutCourtesy(std::string_view text) {
           const char next = &c < &written.back() ? *(&c + 1) : ' ';
           return UpperCase(c) && !(c == 'I' && !Letter(next));
         });
-    if (name || HasDigits(last) || last.find("answer") != std::string::npos ||
+    // "about other South American capitals"
+    const bool others = last.find(" other ") != std::string::npos;
+    if ((name && !others) || HasDigits(last) ||
+        last.find("answer") != std::string::npos ||
         last.find("mistake") != std::string::npos ||
         Mentions(last, Reading::kWrong) || Mentions(last, Reading::kDenies) ||
         Mentions(last, Reading::kNamesOther)) {

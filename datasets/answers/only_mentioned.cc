@@ -168,6 +168,17 @@ std::string OnlyMentioned(std::string_view gold, std::string_view answer) {
         amount.substr(wanted.size()) == total.substr(number.size());
     if (same_unit && number != wanted) return std::string(total);
   }
+  // "(Copper with tin would be bronze.)"
+  constexpr std::string_view kWouldBe = " would be ";
+  if (const size_t at = lower.rfind(std::string(kWouldBe) + PlainLower(gold));
+      at != kNowhere) {
+    const std::string_view subject = std::string_view(lower).substr(0, at);
+    if (!subject.starts_with("the ") && subject != "it" && subject != "that" &&
+        subject != "this" && subject != "so it" && subject != "so that" &&
+        subject.find(", ") == kNowhere) {
+      return std::string(kWouldBe.substr(1, kWouldBe.size() - 2));
+    }
+  }
   // Only one sentence: others may say which one is meant.
   if (sentence.size() + 2 < bare.size()) return {};
   if (const std::string_view other = OtherChoice(gold, lower); !other.empty()) {
@@ -181,8 +192,10 @@ std::string OnlyMentioned(std::string_view gold, std::string_view answer) {
   }
   const std::string name = PlainLower(gold);
   if (name == lower || lower.find(' ') == kNowhere) return {};
+  // "The least common multiple is 12."
+  const bool least = lower.starts_with("the least ") && HasDigits(gold);
   if (const size_t lesser = BeginsIn(lower, Reading::kLesserOne);
-      lesser > 0 && BeginsIn(name, Reading::kLesserOne) == 0) {
+      lesser > 0 && !least && BeginsIn(name, Reading::kLesserOne) == 0) {
     return lower.substr(0, lesser);
   }
   if ((HasDigits(gold) && DateOf(gold).empty()) || gold.size() < 3 ||

@@ -21,14 +21,22 @@ constexpr size_t kLongestFactText = 600;
 constexpr size_t kLongestFact = 60;
 constexpr std::array<std::string_view, 4> kPlainVerbs = {" is ", " was ",
                                                          " are ", " were "};
+// A dash in front of what only says more.
+constexpr std::array<std::string_view, 4> kDashes = {" \u2014 ", " \u2013 ",
+                                                     " - ", "\u2014"};
 
-// What a text says, without emphasis, emoji and brackets. Brackets that follow
-// the name only say more of it.
+// What a text says, without emphasis, quotes, emoji and brackets. Brackets that
+// follow the name only say more of it.
 std::string WithoutAsides(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
     const std::string_view rest = text.substr(at);
-    if (rest[0] == '*' || rest[0] == '_') continue;
+    if (rest[0] == '*' || rest[0] == '_' || rest[0] == '"') continue;
+    // Curly quotes.
+    if (rest.starts_with("\u201c") || rest.starts_with("\u201d")) {
+      at += 2;
+      continue;
+    }
     if (rest.starts_with("\xf0\x9f") && rest.size() > 3) {
       at += 3;
       continue;
@@ -54,9 +62,22 @@ std::string_view WithoutThe(std::string_view text) {
 // Whether what follows a name only says more of it: ", after hydrogen", " in
 // 1928", ", signed on 28 June".
 bool OnlyAdds(std::string_view tail) {
+  for (const std::string_view dash : kDashes) {
+    const size_t at = tail.find(dash);
+    if (at != kNowhere && !Mentions(tail.substr(at), Reading::kNamesOther)) {
+      tail = tail.substr(0, at);
+    }
+  }
   if (tail.empty()) return true;
   const bool comma = tail.starts_with(", ");
   if (!comma && !tail.starts_with(" ")) return false;
+  // "and published in 1937"
+  constexpr std::string_view kAnd = " and ";
+  if (tail.starts_with(kAnd)) {
+    const std::string_view more = tail.substr(kAnd.size());
+    return BeginsIn(more, Reading::kMadeBy) > 0 &&
+           more.find(" by ") == kNowhere && more.find(kAnd) == kNowhere;
+  }
   const std::string_view rest = tail.substr(comma ? 2 : 1);
   const size_t word = BeginsIn(rest, Reading::kAfterName);
   const std::string_view first = rest.substr(0, rest.find(' '));
@@ -104,11 +125,34 @@ size_t OnlyPlace(std::string_view lower, std::string_view name) {
   return found;
 }
 
+// "The compound is | NaCl, better known as": without another name of the same
+// in front.
+std::string_view WithoutOtherName(std::string_view front) {
+  constexpr size_t kMostWords = 3;
+  for (const std::string_view known : Phrases(Reading::kAlsoCalled)) {
+    if (!front.ends_with(known)) continue;
+    const std::string_view before =
+        TrimBlanks(front.substr(0, front.size() - known.size()));
+    if (!before.ends_with(",")) continue;
+    for (const std::string_view is : kPlainVerbs) {
+      const size_t at = before.rfind(is);
+      if (at == kNowhere) continue;
+      const std::string_view name = before.substr(at + is.size());
+      const auto words = std::count(name.begin(), name.end(), ' ');
+      if (static_cast<size_t>(words) < kMostWords) {
+        return before.substr(0, at + is.size() - 1);
+      }
+    }
+  }
+  return front;
+}
+
 // "The second lightest gas | is | helium, after hydrogen": the complement of
 // what is said of a thing that is described, not named.
 bool IsComplement(std::string_view front, std::string_view tail) {
   if (!OnlyAdds(tail)) return false;
   if (front.ends_with(" the")) front.remove_suffix(4);
+  front = WithoutOtherName(front);
   for (const std::string_view called :
        {" called", " named", " known as", " that of"}) {
     if (front.ends_with(called)) front.remove_suffix(called.size());
@@ -118,11 +162,14 @@ bool IsComplement(std::string_view front, std::string_view tail) {
     const std::string_view word = is.substr(0, is.size() - 1);
     if (front.ends_with(word)) verb = word.size();
   }
+  // "It's", "You're thinking of"
+  const bool pointed = IsPhrase(TrimBlanks(front), Reading::kPointsAtName);
+  if (pointed) return true;
   if (verb == 0) return false;
   front.remove_suffix(verb);
-  const bool described = front.starts_with("the ") ||
-                         front.starts_with("its ") ||
-                         front.starts_with("their ");
+  const bool described =
+      front.starts_with("the ") || front.starts_with("its ") ||
+      front.starts_with("their ") || front.find("'s ") != kNowhere;
   if (!described || front.find_first_of(",;:") != kNowhere) return false;
   if (Mentions(front, Reading::kOthers) ||
       Mentions(front, Reading::kRelatesTo) ||
@@ -142,14 +189,31 @@ bool IsComplement(std::string_view front, std::string_view tail) {
   return true;
 }
 
+// Without "in 1994" or "in 1994,".
+std::string_view WithoutYearInFront(std::string_view front) {
+  constexpr std::string_view kIn = "in ";
+  constexpr size_t kYear = 4;
+  if (!front.starts_with(kIn) || front.size() < kIn.size() + kYear ||
+      !std::all_of(front.begin() + kIn.size(),
+                   front.begin() + kIn.size() + kYear, Digit)) {
+    return front;
+  }
+  std::string_view rest = front.substr(kIn.size() + kYear);
+  if (rest.starts_with(",")) rest.remove_prefix(1);
+  if (!rest.starts_with(" ")) return front;
+  return rest.substr(1);
+}
+
 // "K2 | is the second highest mountain, after Mount Everest": the subject of
 // what marks it among all.
 bool IsSubject(std::string_view front, std::string_view tail) {
+  front = WithoutYearInFront(front);
   if (!(front.empty() || front == "the ") || !tail.starts_with(" ")) {
     return false;
   }
   std::string_view rest = tail.substr(1);
   size_t verb = BeginsIn(rest, Reading::kHasTheMost);
+  if (verb == 0) verb = BeginsIn(rest, Reading::kWasFirst);
   for (const std::string_view is :
        {"is the ", "was the ", "were the ", "are the "}) {
     if (!rest.starts_with(is)) continue;
@@ -191,7 +255,9 @@ bool IsAgent(std::string_view front, std::string_view tail) {
   const std::string_view role = front.substr(by + kBy.size());
   const auto words =
       static_cast<size_t>(std::count(role.begin(), role.end(), ' '));
-  if (words > kMostRoleWords || (words > 0 && !role.starts_with("the ")) ||
+  if (words > kMostRoleWords ||
+      (words > 0 && !role.starts_with("the ") &&
+       !IsPhrase(TrimBlanks(role), Reading::kHonorific)) ||
       Mentions(role, Reading::kOthers) || role.find("'") != kNowhere ||
       role.find(" of ") != kNowhere || role.find(',') != kNowhere) {
     return false;
@@ -206,7 +272,7 @@ bool IsAgent(std::string_view front, std::string_view tail) {
     }
     size_t cut = kNowhere;
     for (const std::string_view placed :
-         {" in ", " at ", " between ", " on "}) {
+         {" in ", " at ", " between ", " on ", " with ", " jointly"}) {
       const size_t at = passive.rfind(placed);
       if (at != kNowhere && (cut == kNowhere || at > cut)) cut = at;
     }
@@ -314,8 +380,10 @@ bool StatesNamed(std::string_view name, std::string_view lower, bool capital,
                          tail = lower.substr(at + name.size());
   const std::string_view trimmed = TrimBlanks(front);
   // "The derivative is even" may be about another function.
-  if ((capital || trimmed.ends_with(" the") || AsksForOne(front)) &&
-      IsComplement(trimmed, tail)) {
+  const bool noun = capital || trimmed.ends_with(" the") ||
+                    name.find(' ') != kNowhere || AsksForOne(front) ||
+                    WithoutOtherName(trimmed).size() < trimmed.size();
+  if (noun && IsComplement(trimmed, tail)) {
     return true;
   }
   if (only && IsPartOfGame(front, name, tail)) return true;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "datasets/answers/find/last_statement.h"
+#include "datasets/answers/main_statement.h"
 #include "datasets/answers/plain_fact.h"
 #include "datasets/answers/reworded_amounts.h"
 #include "datasets/answers/reworded_equations.h"
@@ -15,6 +16,7 @@
 #include "datasets/answers/words/names_said.h"
 #include "datasets/answers/words/number_words.h"
 #include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/same_names.h"
 #include "datasets/answers/words/stance.h"
 #include "datasets/answers/words/thoughts.h"
 #include "datasets/answers/words/times_dates.h"
@@ -311,6 +313,20 @@ void AddMolar(std::string_view gold, std::string_view answer,
   }
 }
 
+// Whether a text states gold as a fact, by whichever of its names, at its end
+// or in a first sentence that the others leave as it is.
+bool SaysFact(std::string_view gold, std::string_view text) {
+  const std::string full = WithShortNamesInFull(gold, gold);
+  const std::string named =
+      WithShortNamesInFull(gold, WithPersonAs(full, text));
+  const bool initials =
+      full.find(". ") != kNowhere || text.find("U.S.") != kNowhere;
+  const std::string name = initials ? WithInitialsJoined(full) : full;
+  const std::string said =
+      initials ? WithInitialsJoined(named) : std::string(named);
+  return StatesFact(name, said) || StatesFact(name, MainStatement(said));
+}
+
 }  // namespace
 
 std::vector<RewordedPair> Reworded(std::string_view gold,
@@ -357,10 +373,7 @@ std::vector<RewordedPair> Reworded(std::string_view gold,
       out.push_back({std::string(gold), std::string(gold)});
     }
   }
-  const bool initials =
-      gold.find(". ") != kNowhere || text.find("U.S.") != kNowhere;
-  if (initials ? StatesFact(WithInitialsJoined(gold), WithInitialsJoined(text))
-               : StatesFact(gold, text)) {
+  if (SaysFact(gold, text)) {
     out.push_back({std::string(gold), std::string(gold)});
   }
   for (RewordedPair& pair : RewordedAmounts(gold, text)) {

@@ -522,9 +522,16 @@ char ChoiceNamed(std::string_view text) {
   };
   const auto choice = [](char c) { return c >= 'A' && c <= 'J'; };
   for (size_t at = 0; at < text.size(); ++at) {
-    if (!choice(text[at])) continue;
     const char before = at > 0 ? text[at - 1] : ' ';
     const char after = at + 1 < text.size() ? text[at + 1] : ' ';
+    // "option (c)"
+    const bool small =
+        text[at] >= 'a' && text[at] <= 'j' && before == '(' && after == ')' &&
+        EndsIn(TrimBlanks(std::string_view(lower).substr(0, at - 1)),
+               Reading::kOption) > 0;
+    if (!choice(text[at]) && !small) continue;
+    const char letter =
+        small ? static_cast<char>(text[at] - 'a' + 'A') : text[at];
     if (Letter(before) || Letter(after)) continue;
     size_t open = at;
     while (open > 0 && (text[open - 1] == '(' || text[open - 1] == '*' ||
@@ -553,7 +560,7 @@ char ChoiceNamed(std::string_view text) {
     }
     const bool named = BeginsIn(verdict, Reading::kChoiceTaken) > 0 ||
                        EndsIn(lead, Reading::kChoice) > 0;
-    if ((named || (before == '(' && after == ')')) && !note(text[at])) {
+    if ((named || (before == '(' && after == ')')) && !note(letter)) {
       return 0;
     }
     // "I'd go with A or C."

@@ -173,6 +173,8 @@ void AddName(std::string_view rest, std::vector<std::string>& out) {
     out.emplace_back(rest);
     return;
   }
+  // A title in capitals, too long for a name.
+  if (name == 0) return;
   const bool kind = IsPhrase(Lower(words[name - 1]), Reading::kRole);
   const std::string front = " " + Lower(Joined(words, 0, name)) + " ";
   const bool of_it = name > 2 && words[name - 1] == "of" &&

@@ -326,7 +326,10 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "isUntrue",
                                               "leavesName",
                                               "gaveWay",
-                                              "quickAnswer"};
+                                              "quickAnswer",
+                                              "leadsToValue",
+                                              "pointsAtName",
+                                              "alsoCalled"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -354,7 +354,11 @@ enum class Reading {
   kIsUntrue,     // at the end: what is said in front of it does not hold
   kLeavesName,   // in front of a name: something goes away from it
   kGaveWay,      // behind a name: another one won
-  kQuickAnswer   // in front of a colon: the answer follows
+  kQuickAnswer,  // in front of a colon: the answer follows
+  // Of a last statement (last_claim.h):
+  kLeadsToValue,  // in front of values at the end: they are what it states
+  kPointsAtName,  // all in front of a name: it is the one in question
+  kAlsoCalled     // between two names of the same, behind a comma
 };
 
 struct Phrase {

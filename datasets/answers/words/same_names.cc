@@ -1,6 +1,7 @@
 #include "datasets/answers/words/same_names.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "datasets/answers/words/characters.h"
@@ -12,6 +13,11 @@ namespace {
 
 bool BeginsCapital(std::string_view word) {
   return !word.empty() && word[0] >= 'A' && word[0] <= 'Z';
+}
+
+// Also a byte of a letter with a diacritic.
+bool NameLetter(char c) {
+  return Letter(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
 // Whether a word may end or begin at `at`.
@@ -36,14 +42,18 @@ size_t SpelledLength(std::string_view text, std::string_view letters) {
   return at;
 }
 
-// Whether a phrase is an abbreviation, written in capitals.
-bool Abbreviation(std::string_view pattern) {
+// Whether a phrase is an abbreviation, written in capitals, and no word of the
+// name.
+bool Abbreviation(const Phrase& row) {
   constexpr size_t kLongest = 5;
-  return pattern.size() <= kLongest && pattern.find(' ') == kNowhere;
+  const std::string words = " " + Lower(row.meaning) + " ";
+  return row.pattern.size() <= kLongest && row.pattern.find(' ') == kNowhere &&
+         words.find(" " + std::string(row.pattern) + " ") == std::string::npos;
 }
 
-size_t LengthAt(std::string_view text, std::string_view pattern) {
-  if (Abbreviation(pattern)) return SpelledLength(text, pattern);
+size_t LengthAt(std::string_view text, const Phrase& row) {
+  const std::string_view pattern = row.pattern;
+  if (Abbreviation(row)) return SpelledLength(text, pattern);
   return Lower(text.substr(0, pattern.size())) == pattern ? pattern.size() : 0;
 }
 
@@ -70,7 +80,7 @@ std::vector<std::string_view> WordsOfName(std::string_view text) {
   while (!(text = TrimBlanks(text)).empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     const bool plain = std::all_of(word.begin(), word.end(), [](char c) {
-      return Letter(c) || c == '.' || c == '-' || c == '\'';
+      return NameLetter(c) || c == '.' || c == '-' || c == '\'';
     });
     if (!plain || !BeginsCapital(word)) return {};
     out.push_back(word);
@@ -83,12 +93,21 @@ bool Initial(std::string_view word) {
   return !word.empty() && (word.size() == 1 || word.substr(1) == ".");
 }
 
+// "South West Africa" is no person with a name in the middle.
+bool PlaceWord(std::string_view word) {
+  constexpr std::string_view kWords[] = {"North", "South", "East",   "West",
+                                         "New",   "Great", "Upper",  "Lower",
+                                         "Saint", "San",   "Central"};
+  return std::find(std::begin(kWords), std::end(kWords), word) !=
+         std::end(kWords);
+}
+
 // Whether the names between the first and the last one may be the same.
 bool SameMiddle(const std::vector<std::string_view>& a,
                 const std::vector<std::string_view>& b) {
   if (a.empty() || b.empty()) {
     const auto& other = a.empty() ? b : a;
-    return std::all_of(other.begin(), other.end(), Initial);
+    return std::none_of(other.begin(), other.end(), PlaceWord);
   }
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](std::string_view x, std::string_view y) {
@@ -111,9 +130,9 @@ Person PersonOf(std::string_view name) {
   std::vector<std::string_view> words = WordsOfName(BareName(name));
   while (words.size() > 2 && IsHonorific(words[0])) words.erase(words.begin());
   constexpr size_t kMostWords = 4;
-  if (words.size() < 2 || words.size() > kMostWords || Initial(words[0]) ||
-      words.back().size() < 2 || words.back().ends_with(".") ||
-      IsHonorific(words[0])) {
+  if (words.size() < 2 || words.size() > kMostWords ||
+      (words.size() == 2 && Initial(words[0])) || words.back().size() < 2 ||
+      words.back().ends_with(".") || IsHonorific(words[0])) {
     return {};
   }
   Person out;
@@ -131,7 +150,7 @@ Person PersonOf(std::string_view name) {
 std::string_view WordAt(std::string_view text, size_t at) {
   size_t end = at;
   while (end < text.size() &&
-         (Letter(text[end]) || text[end] == '-' || text[end] == '\'')) {
+         (NameLetter(text[end]) || text[end] == '-' || text[end] == '\'')) {
     ++end;
   }
   const std::string_view word = text.substr(at, end - at);
@@ -146,7 +165,9 @@ size_t EndOfPerson(const Person& person, std::string_view text, size_t at) {
   std::vector<std::string_view> middle;
   std::string_view word = WordAt(text, at);
   // "W. A. Mozart": the initials of all names in front.
-  const bool initials = word != person.first && Initial(word) &&
+  // "John Ronald Reuel Tolkien" for "J. R. R. Tolkien" as well.
+  const bool initials = word != person.first && !word.empty() &&
+                        (Initial(word) || Initial(person.first)) &&
                         word[0] == person.first[0] && !person.middle.empty();
   if (word != person.first && !initials) return kNowhere;
   while (true) {
@@ -155,7 +176,11 @@ size_t EndOfPerson(const Person& person, std::string_view text, size_t at) {
     if (!blank && !(word.ends_with(".") && at < text.size())) return kNowhere;
     if (blank) ++at;
     word = WordAt(text, at);
-    if (word == person.last) break;
+    // "Skłodowska-Curie"
+    const bool joined = word.size() > person.last.size() + 1 &&
+                        word.ends_with(person.last) &&
+                        word[word.size() - person.last.size() - 1] == '-';
+    if (word == person.last || joined) break;
     if (!BeginsCapital(word) || middle.size() == kMostMiddle) return kNowhere;
     middle.push_back(word);
   }
@@ -169,29 +194,56 @@ size_t EndOfPerson(const Person& person, std::string_view text, size_t at) {
   return at + word.size();
 }
 
+// Whether a name goes on around the part of it at [at, end): "Leopold |
+// Mozart".
+bool GoesOn(std::string_view text, size_t at, size_t end) {
+  if (end + 1 < text.size() && text[end] == ' ' &&
+      BeginsCapital(text.substr(end + 1))) {
+    return true;
+  }
+  if (at < 2 || text[at - 1] != ' ') return false;
+  const size_t blank = text.rfind(' ', at - 2);
+  const size_t word = blank == kNowhere ? 0 : blank + 1;
+  // "W. A. | Mozart"
+  const std::string_view front = text.substr(word, at - 1 - word);
+  if (front.ends_with(".") &&
+      (front.size() == 2 || front.find('.') + 1 < front.size())) {
+    return true;
+  }
+  // The first word of a sentence has a capital of its own.
+  const bool first =
+      word == 0 ||
+      (word > 1 && std::string_view(".!?\n:").find(text[word - 2]) != kNowhere);
+  return BeginsCapital(text.substr(word)) && !first;
+}
+
 }  // namespace
 
 std::string WithShortNamesInFull(std::string_view name, std::string_view text) {
   name = BareName(name);
   std::string_view full;
   for (const Phrase& row : Rows(Reading::kSameName)) {
-    if (!name.empty() && LengthAt(name, row.pattern) == name.size()) {
+    if (!name.empty() && LengthAt(name, row) == name.size()) {
       full = row.meaning;
     }
   }
   if (full.empty()) return std::string(text);
   std::string out;
-  std::vector<std::string_view> forms;
+  std::vector<const Phrase*> forms;
   for (const Phrase& row : Rows(Reading::kSameName)) {
-    if (row.meaning == full) forms.push_back(row.pattern);
+    if (row.meaning == full) forms.push_back(&row);
   }
   for (size_t at = 0; at < text.size();) {
     size_t longest = 0;
     const bool begins = (Letter(text[at]) || Digit(text[at])) &&
                         (at == 0 || WordEdge(text, at));
     for (size_t i = 0; begins && i < forms.size(); ++i) {
-      const size_t length = LengthAt(text.substr(at), forms[i]);
-      if (length > longest && WordEdge(text, at + length)) longest = length;
+      const size_t length = LengthAt(text.substr(at), *forms[i]);
+      if (length <= longest || !WordEdge(text, at + length)) continue;
+      const bool part = !Abbreviation(*forms[i]) &&
+                        forms[i]->pattern.find(' ') == kNowhere &&
+                        forms[i]->pattern.size() < full.size();
+      if (!part || !GoesOn(text, at, at + length)) longest = length;
     }
     if (longest > 0) {
       out += full;

@@ -22,8 +22,8 @@ namespace espalier {
 std::string WithShortNamesInFull(std::string_view name, std::string_view text);
 
 // `text` with each mention of the person that all of `name` is, written as
-// `name` without a title. A different initial, and a middle name where `name`
-// has none, make another person.
+// `name` without a title. A different initial makes another person, and so does
+// a name in the middle for the few first and last names of kNamesakes.
 std::string WithPersonAs(std::string_view name, std::string_view text);
 
 }  // namespace espalier
