@@ -14,6 +14,9 @@ House rules: header guards are named after the path, no two headers declare a
 type of the same name, no file is longer than 800 lines, nothing marked as
 unfinished, no `#if 0`, no merge markers, no paths of one person's machine.
 
+Files of a layer that are compiled joined (ESPALIER_JOINED_LAYERS in
+cmake/EspalierBuild.cmake) do not define the same file-local name.
+
 Prints one line per violation, "file:line: what, and what to do", and exits
 with 1 if there are any.
 """
@@ -78,6 +81,20 @@ HOUSE_PATTERNS = [
 # A type at namespace level of a header; all headers use one namespace.
 TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)"
                   r"(?: final)?(?: :| \{|:|$)")
+# Layers whose files a build may join, and the files that are always compiled
+# by themselves (cmake/EspalierBuild.cmake).
+JOINED_LAYERS = ("base", "datasets", "src/trace", "models", "src/engine",
+                 "src/eval")
+NEVER_JOINED = re.compile(
+    r"^models/(kernels|kernel_executor|torch_executor|differentiable)/"
+    r"|^datasets/tasks/|/(to_float|softmax|top_sum)\.cc$")
+FILE_LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.S | re.M)
+LOCAL_FUNCTION = re.compile(
+    r"^(?:template <[^\n]*\n)?(?!using|return|struct|class|enum|namespace)"
+    r"[A-Za-z_][\w:<>,&* \n]*?[ &*\n](\w+)\(([^;{}]*)\)(?: const)? \{", re.M)
+LOCAL_TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)", re.M)
+LOCAL_CONSTANT = re.compile(
+    r"^(?:static )?(?:constexpr|const) [^\n(;]*?\b(k[A-Z]\w*)\b", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -228,6 +245,42 @@ class Types:
                                "choose another name")
 
 
+class JoinedNames:
+    """File-local names, which clash where several files are one unit."""
+
+    def __init__(self):
+        self.first = {}
+
+    def check_source(self, path, text):
+        layer = next((one for one in JOINED_LAYERS
+                      if path.startswith(one + "/")), None)
+        if layer is None or not path.endswith(".cc") or (
+                NEVER_JOINED.search(path)):
+            return
+        for part in FILE_LOCAL.finditer(text):
+            names = [(match, match.group(1), parameter_types(match.group(2)))
+                     for match in LOCAL_FUNCTION.finditer(part.group(1))]
+            for pattern in (LOCAL_TYPE, LOCAL_CONSTANT):
+                names += [(match, match.group(1), "")
+                          for match in pattern.finditer(part.group(1))]
+            for match, name, types in names:
+                other = self.first.setdefault((layer, name, types), path)
+                if other != path:
+                    number = 1 + text.count(
+                        "\n", 0, part.start(1) + match.start(1))
+                    yield number, (f"defines {name}, as {other} does, and a "
+                                   "build may join them: choose another name")
+
+
+def parameter_types(parameters):
+    """The parameters of a function without their names and defaults."""
+    types = []
+    for one in re.sub(r"\s+", " ", parameters).split(","):
+        one = one.split("=")[0].strip()
+        types.append(re.sub(r"(?<=[ &*>])\w+$", "", one).strip())
+    return "(" + ", ".join(types) + ")"
+
+
 class Folders:
     """Includes between folders of one layer, to find cycles."""
 
@@ -273,6 +326,7 @@ def check_tree(root):
     tracked = set(files)
     found = []
     types = Types()
+    joined = JoinedNames()
     folders = Folders()
     for path in files:
         with open(os.path.join(root, path), "rb") as handle:
@@ -285,6 +339,8 @@ def check_tree(root):
         if path.endswith(".h"):
             for number, message in types.check_header(path, text):
                 found.append((path, number, message))
+        for number, message in joined.check_source(path, text):
+            found.append((path, number, message))
         if path.endswith((".h", ".cc")):
             for number, line in enumerate(text.split("\n"), 1):
                 match = INCLUDE.match(line)

@@ -31,8 +31,16 @@ std::vector<std::string_view> LinesOf(std::string_view text) {
 
 // Whether nothing in a statement turns what it says, and it is no check.
 bool ClaimsPlainly(std::string_view statement) {
-  const std::string lower = PlainLower(statement);
-  return SaysPlainly(statement) && BeginsIn(lower, Reading::kChecks) == 0 &&
+  std::string lower = PlainLower(statement);
+  // "k = 6 or k = -6" are both values.
+  constexpr std::string_view kOr = " or ";
+  for (size_t at = lower.find(kOr); at != std::string::npos;
+       at = lower.find(kOr, at + 1)) {
+    if (lower.find('=', at) != std::string::npos) {
+      lower.replace(at, kOr.size(), " and");
+    }
+  }
+  return SaysPlainly(lower) && BeginsIn(lower, Reading::kChecks) == 0 &&
          BeginsIn(lower, Reading::kSupposes) == 0 &&
          lower.find(" but ") == kNowhere && lower.find("however") == kNowhere;
 }
@@ -84,10 +92,20 @@ std::string_view FormulaAtEnd(std::string_view statement) {
     return WithoutLastMarks(TrimBlanks(front.substr(start + open.size())));
   }
   if (statement.find('$') != kNowhere) return {};
-  // "divided by \u221a3: 5/\u221a3 = 5\u221a3/3"
+  // "divided by \u221a3: 5/\u221a3 = 5\u221a3/3", "The area is A = 10"
   const size_t colon = statement.rfind(": ");
-  return colon == kNowhere ? statement
-                           : TrimBlanks(statement.substr(colon + 1));
+  if (colon != kNowhere) statement = statement.substr(colon + 2);
+  const std::string_view front = statement.substr(0, statement.find('='));
+  size_t start = 0;
+  for (size_t at = 0; at < front.size(); at = front.find(' ', at)) {
+    while (at < front.size() && front[at] == ' ') ++at;
+    const std::string_view word = front.substr(at, front.find(' ', at) - at);
+    if (HasPlainWords(word) || IsPhrase(Lower(word), Reading::kIs)) {
+      start = at + word.size();
+    }
+    at += word.size();
+  }
+  return TrimBlanks(statement.substr(start));
 }
 
 // The sides of a chain of equations, and whether the last ones are rounded.
@@ -170,7 +188,9 @@ void AddChainEnd(std::string_view statement, std::vector<std::string>& out) {
   const std::string_view last = chain.sides[chain.exact - 1];
   const bool several = std::any_of(
       chain.sides.begin(), chain.sides.end(), [](std::string_view side) {
-        return side.find_first_of(",;") != kNowhere;
+        const size_t at = side.find_first_of(",;");
+        // "\\,"
+        return at != kNowhere && (at == 0 || side[at - 1] != '\\');
       });
   const std::string_view left = chain.sides[0];
   const bool letters = HasLetters(WithoutCommands(last));
@@ -228,7 +248,13 @@ void AddBehindVerb(std::string_view statement, std::vector<std::string>& out) {
   // A number alone may be that of another thing.
   const bool shape = compound || said.find_first_of(",[({:") != kNowhere ||
                      PlainLower(said).find(" and ") != std::string::npos;
-  if (said.empty() || !shape || HasPlainWords(said) ||
+  // "is thus eleven"
+  constexpr size_t kLongestConcluded = 30;
+  const std::string_view verb = std::string_view(lower).substr(0, behind);
+  const bool concludes =
+      (verb.ends_with(" thus") || verb.ends_with(" therefore")) &&
+      said.size() < kLongestConcluded;
+  if (said.empty() || !(concludes || (shape && !HasPlainWords(said))) ||
       said.find('=') != kNowhere || !DoubtAbout(statement, said).empty()) {
     return;
   }
@@ -369,6 +395,47 @@ void AddBehindLabel(std::string_view clause, std::vector<std::string>& out) {
   }
 }
 
+// "..., hence | c = 13", "..., or | y = 2x - 5", "roots in total: | 1, -1":
+// the formulas of the last clause, without a rounded value or what a letter
+// stands for behind them.
+void AddLastClause(std::string_view sentence, std::vector<std::string>& out) {
+  struct Joint {
+    std::string_view words;
+    bool concludes;
+  };
+  constexpr Joint kJoints[] = {
+      {", hence ", true}, {", so ", true}, {", therefore ", true},
+      {", thus ", true},  {"Then ", true}, {": ", false},
+      {", or ", false},   {"; ", false},   {", that's ", false},
+      {" form, ", false},
+  };
+  size_t behind = 0;
+  bool concludes = false;
+  for (const Joint& joint : kJoints) {
+    const size_t at = sentence.rfind(joint.words);
+    if (at == kNowhere || at + joint.words.size() < behind) continue;
+    behind = at + joint.words.size();
+    concludes = joint.concludes;
+  }
+  std::string_view said = sentence.substr(behind);
+  for (const std::string_view more :
+       {", about ", ", approximately ", ", where ", ", or about "}) {
+    said = said.substr(0, said.find(more));
+  }
+  said = WithoutFormulaMarks(WithoutLastMarks(said));
+  const bool plain_or = said.find(" or ") != kNowhere;
+  const bool numeral = said.find_first_not_of("-0123456789.,/%$ ") == kNowhere;
+  const bool named = said.find('=') != kNowhere;
+  if (said.size() + 2 >= sentence.size()) return;
+  // A number, or one of a letter, may be a step.
+  if (said.empty() || HasPlainWords(said) || numeral ||
+      (named && !concludes && !plain_or && HasDigits(said) &&
+       !HasLetters(WithoutCommands(said.substr(said.rfind('=')))))) {
+    return;
+  }
+  out.emplace_back(said);
+}
+
 // Whether a letter that may be a choice stands alone in a text; "A" may be a
 // word.
 bool NamesLetter(std::string_view text) {
@@ -383,22 +450,30 @@ bool NamesLetter(std::string_view text) {
   return false;
 }
 
-// "... in its strictest form. C is correct."
-void AddChosen(std::string_view text, std::string_view sentence,
-               std::vector<std::string>& out) {
-  constexpr size_t kLongestChosen = 60;
+// Without why, and without emphasis.
+std::string WithoutReason(std::string_view sentence) {
   for (const std::string_view reason : {" because ", " since "}) {
     if (const size_t at = sentence.find(reason); at != kNowhere) {
       sentence = sentence.substr(0, at);
     }
   }
-  if (sentence.size() > kLongestChosen || sentence.size() == text.size() ||
-      !Holds(PlainLower(sentence), Reading::kChoiceTaken) ||
-      !NamesLetter(sentence) ||
+  std::string out(sentence);
+  std::erase(out, '*');
+  return out;
+}
+
+// "... in its strictest form. C is correct."
+void AddChosen(std::string_view text, std::string_view sentence,
+               std::vector<std::string>& out) {
+  constexpr size_t kLongestChosen = 60;
+  std::string said = WithoutReason(sentence);
+  if (said.size() > kLongestChosen || said.size() == text.size() ||
+      !ClaimsPlainly(said) || !NamesLetter(said) ||
+      !Holds(PlainLower(said), Reading::kChoiceTaken) ||
       NamesLetter(text.substr(0, text.find(sentence)))) {
     return;
   }
-  out.emplace_back(sentence);
+  out.push_back(std::move(said));
 }
 
 // "Equivalently, | a > 9/4"
@@ -451,7 +526,7 @@ std::vector<std::string> LastClaims(std::string_view text) {
   AddJsonAnswer(plain, out);
   AddBehindAnswer(WithoutFirstMarks(lines.back()), out);
   if (const std::string_view only = LastStatementOf(plain);
-      only.size() + 2 >= plain.size() && ClaimsPlainly(only)) {
+      only.size() + 2 >= plain.size()) {
     AddChosen(plain, only, out);
   }
   if (lower.find("answer") != kNowhere) return out;
@@ -465,6 +540,7 @@ std::vector<std::string> LastClaims(std::string_view text) {
   AddChosen(plain, sentence, out);
   AddRestated(sentence, out);
   AddChainEnd(sentence, out);
+  AddLastClause(sentence, out);
   // The last clause that concludes.
   for (const std::string_view so :
        {", so ", ", hence ", ", therefore ", "; "}) {

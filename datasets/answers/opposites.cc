@@ -16,7 +16,7 @@
 namespace espalier {
 namespace {
 
-using WordSpan = std::span<const std::string>;
+using WordRange = std::span<const std::string>;
 
 // A phrase of a text; phrases of the same row and other sides are opposites.
 struct Said {
@@ -76,7 +76,7 @@ std::vector<std::string> LastPart(std::string_view text) {
 }
 
 // "10 % | decrease", "8 of the | girls"; not "6 for each | teacher".
-bool FollowsNumber(WordSpan front) {
+bool FollowsNumber(WordRange front) {
   constexpr size_t kFar = 3;
   for (size_t i = 0; i <= kFar && i < front.size(); ++i) {
     const std::string& word = front[front.size() - 1 - i];
@@ -88,7 +88,7 @@ bool FollowsNumber(WordSpan front) {
 
 // "a loss | of 10", "the decrease | is 10 %"; not "the girls | gives 8". Behind
 // the first words of the part, also "loss | : 10".
-bool LeadsToNumber(WordSpan behind, bool first) {
+bool LeadsToNumber(WordRange behind, bool first) {
   constexpr size_t kFar = 3;
   for (size_t i = 0; i <= kFar && i < behind.size(); ++i) {
     const std::string& word = behind[i];
@@ -105,7 +105,7 @@ bool LeadsToNumber(WordSpan behind, bool first) {
 std::vector<Said> SaidIn(std::string_view text) {
   constexpr size_t kMostWords = 4;
   const std::vector<std::string> part = LastPart(text);
-  const WordSpan words = part;
+  const WordRange words = part;
   std::vector<Said> out;
   for (size_t at = 0; at < words.size();) {
     size_t length = std::min(kMostWords, words.size() - at);

@@ -204,16 +204,43 @@ std::string_view WithoutYearInFront(std::string_view front) {
   return rest.substr(1);
 }
 
+// Without "the Swedish botanist".
+std::string_view WithoutRoleInFront(std::string_view front) {
+  constexpr std::string_view kThe = "the ";
+  if (!front.starts_with(kThe) || !front.ends_with(" ")) return front;
+  const std::string_view words =
+      TrimBlanks(front.substr(kThe.size(), front.size() - kThe.size()));
+  const size_t last = words.rfind(' ');
+  const std::string_view noun = words.substr(last == kNowhere ? 0 : last + 1);
+  return words.find(',') == kNowhere && IsPhrase(noun, Reading::kRole)
+             ? std::string_view()
+             : front;
+}
+
 // "K2 | is the second highest mountain, after Mount Everest": the subject of
 // what marks it among all.
 bool IsSubject(std::string_view front, std::string_view tail) {
-  front = WithoutYearInFront(front);
+  front = WithoutRoleInFront(WithoutYearInFront(front));
+  // "The third president, | Ann Lee |, was the author"
+  constexpr std::string_view kApposed = ", ";
+  if (front.starts_with("the ") && front.ends_with(kApposed) &&
+      tail.starts_with(kApposed) &&
+      front.find(',') + kApposed.size() == front.size() &&
+      !Mentions(front, Reading::kOthers) &&
+      !Mentions(front, Reading::kRelatesTo)) {
+    front = {};
+    tail.remove_prefix(1);
+  }
   if (!(front.empty() || front == "the ") || !tail.starts_with(" ")) {
     return false;
   }
   std::string_view rest = tail.substr(1);
   size_t verb = BeginsIn(rest, Reading::kHasTheMost);
   if (verb == 0) verb = BeginsIn(rest, Reading::kWasFirst);
+  if (verb == 0 && rest.find(", ") == kNowhere && rest.find(';') == kNowhere &&
+      !Mentions(rest, Reading::kAlsoOrder)) {
+    verb = BeginsIn(rest, Reading::kDidIt);
+  }
   for (const std::string_view is :
        {"is the ", "was the ", "were the ", "are the "}) {
     if (!rest.starts_with(is)) continue;
@@ -371,6 +398,16 @@ bool IsPartOfGame(std::string_view front, std::string_view name,
          !PlaceInWords(name).empty() && !Mentions(front, Reading::kRelatesTo);
 }
 
+// "Bolivia is named after | Ann Lee"
+bool IsLedTo(std::string_view front, std::string_view tail) {
+  if (!OnlyAdds(tail)) return false;
+  if (front.ends_with(" the ")) front.remove_suffix(4);
+  return EndsIn(TrimBlanks(front), Reading::kLeadsToName) > 0 &&
+         !Mentions(front, Reading::kOthers) &&
+         !Mentions(front, Reading::kRelatesTo) &&
+         front.find("; ") == kNowhere && front.find(", ") == kNowhere;
+}
+
 // Whether a place of a fact's name in a sentence states it.
 bool StatesNamed(std::string_view name, std::string_view lower, bool capital,
                  bool only) {
@@ -388,7 +425,7 @@ bool StatesNamed(std::string_view name, std::string_view lower, bool capital,
   }
   if (only && IsPartOfGame(front, name, tail)) return true;
   return only && (IsSubject(front, tail) || IsAgent(front, tail) ||
-                  IsGreater(front, tail));
+                  IsGreater(front, tail) || IsLedTo(front, tail));
 }
 
 }  // namespace

@@ -24,8 +24,8 @@
 namespace espalier {
 namespace {
 
-constexpr size_t kLongestGold = 300;
-constexpr size_t kLongestAnswer = 64000;
+constexpr size_t kLongestAlikeGold = 300;
+constexpr size_t kLongestAlike = 64000;
 
 bool WordChar(char c) { return Letter(c) || Digit(c); }
 
@@ -355,8 +355,8 @@ std::vector<AlikePair> WrittenAlike(std::string_view gold,
                                     std::string_view answer) {
   gold = TrimBlanks(gold);
   answer = TrimBlanks(answer);
-  if (gold.empty() || gold.size() > kLongestGold ||
-      answer.size() > kLongestAnswer) {
+  if (gold.empty() || gold.size() > kLongestAlikeGold ||
+      answer.size() > kLongestAlike) {
     return {};
   }
   AlikePair pair{WithPlainLetters(gold), WithPlainLetters(answer)};

@@ -14,7 +14,7 @@ namespace espalier {
 namespace {
 
 // Longer texts are no single product or arrow.
-constexpr size_t kLongest = 200;
+constexpr size_t kLongestOrdered = 200;
 
 bool Letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool Capital(char c) {
@@ -146,7 +146,8 @@ bool SaysPastHour(std::string_view text) {
 }  // namespace
 
 std::string OrderInDoubt(std::string_view gold, std::string_view answer) {
-  if (gold.size() > kLongest || answer.size() > 10 * kLongest) return {};
+  if (gold.size() > kLongestOrdered || answer.size() > 10 * kLongestOrdered)
+    return {};
   const std::string time = ClockTime(gold);
   if (!time.empty()) {
     const bool says =

@@ -11,7 +11,7 @@ namespace espalier {
 namespace {
 
 // More would be a mistake, and the result would not fit into memory.
-constexpr int kMostSamples = 1 << 20;
+constexpr int kMostSamplesAsked = 1 << 20;
 
 absl::Status CheckTokens(absl::Span<const int32_t> tokens, int vocab_size) {
   for (const int32_t token : tokens) {
@@ -81,9 +81,9 @@ absl::Status CheckRead(const ScoreRequest& request,
 }
 
 absl::Status CheckGeneration(const GenerateRequest& request) {
-  if (request.n < 1 || request.n > kMostSamples) {
+  if (request.n < 1 || request.n > kMostSamplesAsked) {
     return absl::InvalidArgumentError(
-        absl::StrCat("expected 1 to ", kMostSamples,
+        absl::StrCat("expected 1 to ", kMostSamplesAsked,
                      " continuations, found n = ", request.n));
   }
   if (request.stop.max_tokens < 1) {

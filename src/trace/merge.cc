@@ -64,13 +64,13 @@ struct Whole {
 };
 
 // A search that is to be copied, in the order of the whole run.
-struct Candidate {
+struct MergeCandidate {
   uint64_t seed = 0;
   int64_t rank = 0;  // of its problem among those of its part
   int shard = 0;
   const Part* part = nullptr;
   SearchRow row;
-  bool operator<(const Candidate& other) const {
+  bool operator<(const MergeCandidate& other) const {
     return std::tie(seed, rank, shard) <
            std::tie(other.seed, other.rank, other.shard);
   }
@@ -150,7 +150,7 @@ class Merger {
     }
     Progress progress("merge", searches, "searches");
     for (size_t i = 0; i < wholes_.size(); ++i) {
-      for (const Candidate& candidate : todo_[i]) {
+      for (const MergeCandidate& candidate : todo_[i]) {
         ESP_RETURN_IF_ERROR(Copy(wholes_[i], candidate));
         progress.Add(1);
       }
@@ -219,8 +219,8 @@ class Merger {
     return s.Run();
   }
 
-  absl::StatusOr<std::vector<Candidate>> CandidatesOf(const Whole& whole) {
-    std::vector<Candidate> candidates;
+  absl::StatusOr<std::vector<MergeCandidate>> CandidatesOf(const Whole& whole) {
+    std::vector<MergeCandidate> candidates;
     for (const Part& part : whole.parts) {
       ESP_ASSIGN_OR_RETURN(const std::vector<SearchRow> rows,
                            part.db->Searches(part.row.run_id));
@@ -241,7 +241,7 @@ class Merger {
   }
 
   // The problem's row in `out`; adds it if its name is new.
-  absl::StatusOr<int64_t> ProblemOf(const Candidate& from) {
+  absl::StatusOr<int64_t> ProblemOf(const MergeCandidate& from) {
     const auto key = std::make_pair(from.part->db, from.row.problem_id);
     const auto known = problems_.find(key);
     if (known != problems_.end()) return known->second;
@@ -268,7 +268,7 @@ class Merger {
     return found ? s.Int(0) : 0;
   }
 
-  absl::Status Copy(const Whole& whole, const Candidate& from) {
+  absl::Status Copy(const Whole& whole, const MergeCandidate& from) {
     ESP_ASSIGN_OR_RETURN(const int64_t problem, ProblemOf(from));
     ESP_ASSIGN_OR_RETURN(
         const SearchRow there,
@@ -292,7 +292,7 @@ class Merger {
 
   // Whether the file's search is further than the one in `out`: finished where
   // that one is not, or with more responses where neither is.
-  absl::StatusOr<bool> GoesFurther(const Candidate& from,
+  absl::StatusOr<bool> GoesFurther(const MergeCandidate& from,
                                    const SearchRow& there) {
     const auto rank = [](SearchState state) {
       return state == SearchState::kDone ? 2 : state == SearchState::kFailed;
@@ -307,7 +307,8 @@ class Merger {
     return theirs.size() > ours.size();
   }
 
-  absl::Status CompareFinished(const Candidate& from, const SearchRow& there) {
+  absl::Status CompareFinished(const MergeCandidate& from,
+                               const SearchRow& there) {
     bool same = from.row.state != SearchState::kDone;
     if (!same) {
       ESP_ASSIGN_OR_RETURN(const std::vector<std::string> theirs,
@@ -335,7 +336,7 @@ class Merger {
     return absl::OkStatus();
   }
 
-  absl::Status CopyRow(const Candidate& from, int64_t search_id) {
+  absl::Status CopyRow(const MergeCandidate& from, int64_t search_id) {
     std::vector<std::string> names;
     for (const std::string& name : search_columns_) {
       if (name != "search_id" && name != "run_id" && name != "problem_id" &&
@@ -361,7 +362,7 @@ class Merger {
     return write.Run();
   }
 
-  absl::Status CopyTree(const Candidate& from, int64_t search_id) {
+  absl::Status CopyTree(const MergeCandidate& from, int64_t search_id) {
     ESP_ASSIGN_OR_RETURN(Statement read,
                          from.part->db->sqlite().Prepare(
                              "SELECT tree, log FROM trees WHERE search_id=?"));
@@ -382,7 +383,7 @@ class Merger {
     return write.Run();
   }
 
-  absl::Status CopyResponses(const Candidate& from, int64_t search_id) {
+  absl::Status CopyResponses(const MergeCandidate& from, int64_t search_id) {
     ESP_ASSIGN_OR_RETURN(
         Statement read,
         from.part->db->sqlite().Prepare(
@@ -443,7 +444,7 @@ class Merger {
   std::vector<std::unique_ptr<RunDb>> inputs_;
   std::vector<std::string> search_columns_;
   std::vector<Whole> wholes_;
-  std::vector<std::vector<Candidate>> todo_;  // by whole
+  std::vector<std::vector<MergeCandidate>> todo_;  // by whole
   // Rows of problems in `out`, by file and row there.
   std::map<std::pair<RunDb*, int64_t>, int64_t> problems_;
   // The last rows of `out`: new ones come after them.

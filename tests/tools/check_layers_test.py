@@ -58,6 +58,29 @@ class CheckLayersTest(unittest.TestCase):
         for word in words:
             self.assertIn(word, found[0])
 
+    def test_joined_files_name_their_own_apart(self):
+        def source(function):
+            return f"namespace espalier {{\nnamespace {{\n\n{function}\n\n" \
+                   "}  // namespace\n}  // namespace espalier\n"
+        same = source("bool IsWord(std::string_view text) {\n  return true;\n}")
+        overload = source("bool IsWord(char letter) {\n  return true;\n}")
+        constant = source("constexpr size_t kLongest = 3;")
+        found = self.violations({"base/one.cc": same, "base/two.cc": same})
+        self.assertEqual(len(found), 1, found)
+        self.assertTrue(found[0].startswith("base/two.cc:4: "), found)
+        self.assertIn("defines IsWord, as base/one.cc does", found[0])
+        found = self.violations({"src/eval/one.cc": constant,
+                                 "src/eval/two.cc": constant})
+        self.assertEqual(len(found), 1, found)
+        # Overloads, other layers, and files that are never joined.
+        for other, text in (("base/two.cc", overload),
+                            ("search/two.cc", same),
+                            ("datasets/two.cc", same)):
+            self.assertEqual(
+                self.violations({"base/one.cc": same, other: text}), [])
+        self.assertEqual(self.violations({"datasets/tasks/one.cc": same,
+                                          "datasets/tasks/two.cc": same}), [])
+
     def test_clean_tree_has_no_violation(self):
         self.assertEqual(self.violations({}), [])
 

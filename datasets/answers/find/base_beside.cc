@@ -36,7 +36,7 @@ int BaseBehind(std::string_view text, std::string_view digits) {
 }
 
 // The number that "FF_{16}" is; of too many digits, any.
-uint64_t ValueOf(std::string_view based) {
+uint64_t BaseOf(std::string_view based) {
   const size_t mark = based.find('_');
   const auto base = static_cast<uint64_t>(LeadingBase(based.substr(mark + 2)));
   uint64_t value = 0;
@@ -92,7 +92,7 @@ std::string WithBaseBehind(std::string_view text) {
     const std::string_view plain = behind ? left : right;
     std::string based = WithBaseBehind(behind ? right : left);
     // "254 = 0xFF" is none.
-    const bool same = !based.empty() && plain == std::to_string(ValueOf(based));
+    const bool same = !based.empty() && plain == std::to_string(BaseOf(based));
     return same ? based : std::string();
   }
   while (text.size() > 2 && text.front() == '`' && text.back() == '`') {

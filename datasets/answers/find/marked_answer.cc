@@ -12,7 +12,7 @@ namespace espalier {
 namespace {
 
 // Precedes an answer in GSM8K.
-constexpr std::string_view kMark = "####";
+constexpr std::string_view kAnswerMark = "####";
 
 }  // namespace
 
@@ -26,9 +26,9 @@ std::optional<std::string> BoxedAnswer(std::string_view text) {
 std::optional<std::string> MarkedAnswer(std::string_view text) {
   text = WithoutThoughts(text);
   if (auto boxed = BoxedAnswer(text)) return boxed;
-  const size_t mark = text.rfind(kMark);
+  const size_t mark = text.rfind(kAnswerMark);
   if (mark == kNowhere) return std::nullopt;
-  std::string_view rest = TrimBlanks(text.substr(mark + kMark.size()));
+  std::string_view rest = TrimBlanks(text.substr(mark + kAnswerMark.size()));
   return std::string(TrimBlanks(rest.substr(0, rest.find('\n'))));
 }
 

@@ -317,7 +317,7 @@ bool SignBehind(std::string_view text, size_t at) {
 }
 
 // Whether the text has natural-language words, which function names are not.
-bool IsProse(std::string_view text) {
+bool ReadsAsProse(std::string_view text) {
   constexpr int kFewest = 2;
   int words = 0;
   for (size_t at = 0; at < text.size() && words < kFewest;) {
@@ -338,7 +338,7 @@ bool IsProse(std::string_view text) {
 std::string MarkFormulas(std::string_view text) {
   if (text.size() > kLongestMarked || text.find('\\') != text.npos ||
       text.find("```") != text.npos || text.find("$$") != text.npos ||
-      text.find("</") != text.npos || !IsProse(text) ||
+      text.find("</") != text.npos || !ReadsAsProse(text) ||
       !Formulas(text).empty()) {
     return {};
   }

@@ -18,7 +18,7 @@ namespace espalier {
 namespace {
 
 // Longer texts are not sentences.
-constexpr size_t kLongest = 200;
+constexpr size_t kLongestPlain = 200;
 
 }  // namespace
 
@@ -268,7 +268,7 @@ std::optional<std::string> PlainValue(std::string_view text) {
   while (text.ends_with(".") || text.ends_with("*")) text.remove_suffix(1);
   text = text.substr(text.rfind('\n') + 1);
   text = text.substr(SentenceStart(text));
-  if (text.size() > kLongest) return std::nullopt;
+  if (text.size() > kLongestPlain) return std::nullopt;
   if (auto formula = PlainFormula(text)) return formula;
   size_t start = kNowhere;
   if (text.ends_with(")")) {

@@ -200,7 +200,7 @@ bool ManyWords(std::string_view text) {
 
 // Words for comparing; signs are significant if the text looks like
 // mathematics.
-std::string Words(std::string_view text) {
+std::string ComparedWords(std::string_view text) {
   const bool formula =
       text.find_first_of("0123456789=<>^_+*/(") != std::string_view::npos;
   return formula ? Squeeze(text) : FoldWords(text);
@@ -496,7 +496,7 @@ Readings Reader::ReadWhole(std::string_view raw) {
     }
   }
   if (out.answers.empty()) {
-    out.answers.push_back(TextAnswer(Words(out.text)));
+    out.answers.push_back(TextAnswer(ComparedWords(out.text)));
   } else {
     out.error.clear();
   }

@@ -72,7 +72,7 @@ bool Capitalised(std::string_view word) {
   return word.size() > 1 && word[0] >= 'A' && word[0] <= 'Z';
 }
 
-bool OnlyName(std::string_view text) {
+bool IsBareName(std::string_view text) {
   return Capitalised(text) &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) {
            return Letter(static_cast<char>(c)) || c == ' ' || c == '-' ||
@@ -170,7 +170,7 @@ std::vector<std::string> NameParts(std::string_view text) {
   text = TrimBlanks(text);
   if (text.size() > 4 * kLongestResult) return out;
   std::string_view name = NameInFront(text);
-  if (!name.empty() && OnlyName(name)) out.emplace_back(name);
+  if (!name.empty() && IsBareName(name)) out.emplace_back(name);
   if (name.empty()) name = WithoutEndSigns(text);
   if (const size_t colon = name.rfind(": ");
       colon != kNowhere &&
@@ -186,7 +186,7 @@ std::vector<std::string> NameParts(std::string_view text) {
                            behind = name.substr(comma + 2);
     const bool more =
         Holds(behind, Reading::kConjunction) || behind.find(" or ") != kNowhere;
-    if (OnlyName(first) && OnlyName(behind) && !more) {
+    if (IsBareName(first) && IsBareName(behind) && !more) {
       const bool country = IsPhrase(Lower(behind), Reading::kCountry);
       // "They are Spain, France": two of them
       const size_t last = first.rfind(' ');
@@ -201,7 +201,7 @@ std::vector<std::string> NameParts(std::string_view text) {
     const std::string lower = Lower(name);
     if (!lower.starts_with(title.pattern) || name == title.pattern) continue;
     std::string_view rest = name.substr(title.pattern.size());
-    if (!rest.starts_with(" ") || !OnlyName(rest.substr(1))) continue;
+    if (!rest.starts_with(" ") || !IsBareName(rest.substr(1))) continue;
     out.push_back(std::string(title.meaning) +
                   std::string(rest.substr(title.meaning.empty() ? 1 : 0)));
   }

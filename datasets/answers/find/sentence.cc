@@ -16,7 +16,7 @@ namespace espalier {
 namespace {
 
 // Longer ones are not sentences.
-constexpr size_t kLongest = 1000;
+constexpr size_t kLongestConcluding = 1000;
 
 std::string_view LastSentence(std::string_view text) {
   text = TrimBlanks(text);
@@ -303,7 +303,7 @@ std::vector<std::string> SaidInWords(std::string_view text) {
     }
   }
   std::string_view sentence = LastSentence(text);
-  if (sentence.size() > kLongest) return out;
+  if (sentence.size() > kLongestConcluding) return out;
   std::string lower = Lower(sentence);
   // "Since 3 + 4 = 7, yes, it is."
   for (const std::string_view word : Phrases(Reading::kYesNo)) {

@@ -92,7 +92,13 @@ size_t NumberEnd(std::string_view text) {
       Digit(text[end + 1])) {
     end = SkipDigits(text, end + 1);
   }
-  return SkipPowerOfTen(text, end);
+  end = SkipPowerOfTen(text, end);
+  // "100\\pi m^2"
+  constexpr std::string_view kPi = "\\pi";
+  const size_t pi = SkipBlanks(text, end);
+  const std::string_view rest = text.substr(std::min(pi, text.size()));
+  const bool whole = rest.size() > kPi.size() && !Alpha(rest[kPi.size()]);
+  return rest.starts_with(kPi) && whole ? pi + kPi.size() : end;
 }
 
 // The unit without commands: "\\text{ k}\\Omega" is " kΩ". Empty if there is

@@ -18,7 +18,7 @@ struct Term {
 };
 using Terms = std::vector<Term>;
 
-bool DependsOn(const ExprNode& e, const std::string& name) {
+bool DependsOnIndex(const ExprNode& e, const std::string& name) {
   const auto symbols = FreeSymbols(e);
   return std::binary_search(symbols.begin(), symbols.end(), name);
 }
@@ -46,7 +46,7 @@ std::optional<Terms> Split(const Expr& e, const std::string& k);
 std::optional<Terms> SplitGeometric(const Expr& base, const Expr& exponent,
                                     const std::string& k) {
   const auto parts = Split(exponent, k);
-  if (!parts || DependsOn(*base, k)) return std::nullopt;
+  if (!parts || DependsOnIndex(*base, k)) return std::nullopt;
   Term out{Number(1), 0, nullptr};
   for (const Term& part : *parts) {
     if (part.ratio != nullptr || part.power > 1) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<Terms> SplitGeometric(const Expr& base, const Expr& exponent,
 std::optional<Terms> SplitPower(const ExprNode& e, const std::string& k) {
   const Expr& base = e.args[0];
   const ExprNode& exponent = *e.args[1];
-  if (DependsOn(exponent, k)) return SplitGeometric(base, e.args[1], k);
+  if (DependsOnIndex(exponent, k)) return SplitGeometric(base, e.args[1], k);
   if (exponent.op != Op::kNumber || !exponent.value.small()) {
     return std::nullopt;
   }
@@ -81,7 +81,7 @@ std::optional<Terms> SplitPower(const ExprNode& e, const std::string& k) {
 
 // A sum of terms in the index k; nothing for other expressions.
 std::optional<Terms> Split(const Expr& e, const std::string& k) {
-  if (!DependsOn(*e, k)) return Terms{{e, 0, nullptr}};
+  if (!DependsOnIndex(*e, k)) return Terms{{e, 0, nullptr}};
   if (e->op == Op::kSymbol) return Terms{{Number(1), 1, nullptr}};
   if (e->op == Op::kPower) return SplitPower(*e, k);
   if (e->op != Op::kAdd && e->op != Op::kMultiply) return std::nullopt;

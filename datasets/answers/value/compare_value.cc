@@ -91,7 +91,7 @@ std::optional<Decimal> AsDecimal(const ExprNode& e) {
 
 constexpr int kMostProofs = 3;
 constexpr int kMostClosedForms = 12;
-constexpr slong kPointPrecision = 160;
+constexpr slong kValuePrecision = 160;
 constexpr slong kPrecisions[] = {96, 320, 1200};
 
 // Built of integers by operations that stay in the integers: 2^100, 100!.
@@ -434,12 +434,12 @@ std::optional<int> ValueComparer::RatioSign(const Expr& a, const Expr& b) {
   for (std::string& name : FreeSymbols(*b)) names.push_back(std::move(name));
   const Sample sample = PositiveSample(names);
   Ball x, y;
-  BallEvaluator evaluator(kPointPrecision, sample, &budget_);
+  BallEvaluator evaluator(kValuePrecision, sample, &budget_);
   if (!evaluator.Evaluate(*a, x) || !evaluator.Evaluate(*b, y) ||
       acb_contains_zero(y.get()) != 0 || acb_contains_zero(x.get()) != 0) {
     return std::nullopt;
   }
-  acb_div(x.get(), x.get(), y.get(), kPointPrecision);
+  acb_div(x.get(), x.get(), y.get(), kValuePrecision);
   if (arb_contains_zero(acb_imagref(x.get())) == 0 ||
       arb_contains_zero(acb_realref(x.get())) != 0) {
     return std::nullopt;

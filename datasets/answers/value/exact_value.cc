@@ -17,7 +17,7 @@ struct Demand {
 };
 constexpr int kMostExactSteps = 80;
 constexpr int kMostFunctions = 4;
-constexpr int64_t kHighestDegree = 16;
+constexpr int64_t kHighestAlgebraic = 16;
 constexpr int64_t kMostExactBits = 160;
 constexpr int64_t kHighestExactPower = 12;
 constexpr int64_t kHighestTower = 144;  // product of powers of powers
@@ -48,7 +48,8 @@ bool Modest(const ExprNode& e, Demand& demand, int64_t tower = 1) {
       if (exponent.value.bits() > 8) return false;
       const int64_t q = fmpz_get_si(fmpq_denref(exponent.value.get()));
       const int64_t n = fmpz_get_si(fmpq_numref(exponent.value.get()));
-      if (std::abs(n) > kHighestExactPower || q > kHighestDegree) return false;
+      if (std::abs(n) > kHighestExactPower || q > kHighestAlgebraic)
+        return false;
       demand.degree *= q;
       tower *= std::max<int64_t>(std::abs(n), 1);
       if (tower > kHighestTower) return false;
@@ -66,7 +67,7 @@ bool Modest(const ExprNode& e, Demand& demand, int64_t tower = 1) {
         const ExprNode& n = *e.args[1];
         if (n.op != Op::kNumber || !n.value.small() ||
             n.value.small_value() < 2 ||
-            n.value.small_value() > kHighestDegree) {
+            n.value.small_value() > kHighestAlgebraic) {
           return false;
         }
         demand.degree *= n.value.small_value();
@@ -78,7 +79,7 @@ bool Modest(const ExprNode& e, Demand& demand, int64_t tower = 1) {
     default:
       return false;
   }
-  if (demand.degree > kHighestDegree || demand.functions > kMostFunctions) {
+  if (demand.degree > kHighestAlgebraic || demand.functions > kMostFunctions) {
     return false;
   }
   return std::all_of(e.args.begin(), e.args.end(), [&](const Expr& arg) {

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = Answer::Kind;
 
-constexpr size_t kMostItems = 400;
+constexpr size_t kMostListed = 400;
 
 // A left-hand side that only names its value: x, f(x), AB/CD, A:B, (x, y). No
 // numbers, no sums.
@@ -257,7 +257,7 @@ class Interpreter {
       } else {
         out.items.push_back(std::move(item));
       }
-      if (out.items.size() > kMostItems) break;
+      if (out.items.size() > kMostListed) break;
     }
     return out;
   }

@@ -17,7 +17,7 @@
 namespace espalier {
 namespace {
 
-struct Entry {
+struct UnitRow {
   // One base unit, or several with their powers: "gram metre^2 second^-2".
   std::string_view base;
   int64_t num = 1;
@@ -34,7 +34,7 @@ constexpr std::string_view kFarad = "ampere^2 second^4 gram^-1 metre^-2";
 constexpr std::string_view kTesla = "gram second^-2 ampere^-1";
 
 // "254/10000 metre": a size and base units.
-Entry ReadEntry(std::string_view meaning) {
+UnitRow ReadEntry(std::string_view meaning) {
   const size_t blank = meaning.find(' ');
   const std::string size(meaning.substr(0, blank));
   const size_t bar = size.find('/');
@@ -44,9 +44,9 @@ Entry ReadEntry(std::string_view meaning) {
 
 // Spelling -> base unit and its multiple: symbols in lower case, and the names
 // of the table of phrases.
-const std::unordered_map<std::string_view, Entry>& Table() {
+const std::unordered_map<std::string_view, UnitRow>& UnitTable() {
   static const auto* const kTable = [] {
-    auto* table = new std::unordered_map<std::string_view, Entry>{
+    auto* table = new std::unordered_map<std::string_view, UnitRow>{
         {"m", {"metre"}},
         {"cm", {"metre", 1, 100}},
         {"mm", {"metre", 1, 1000}},
@@ -100,7 +100,7 @@ const std::unordered_map<std::string_view, Entry>& Table() {
 // SI symbols, in which case matters (N is not n); those that take prefixes.
 struct Symbol {
   std::string_view sign;
-  Entry entry;
+  UnitRow entry;
 };
 constexpr Symbol kSymbols[] = {{"m", {"metre"}},
                                {"s", {"second"}},
@@ -177,13 +177,13 @@ std::optional<Meaning> FindPrefixed(std::string_view word) {
     if (!word.starts_with(prefix.pattern)) continue;
     std::string_view name = word.substr(prefix.pattern.size());
     if (name.ends_with("s")) name.remove_suffix(1);
-    const auto& table = Table();
+    const auto& table = UnitTable();
     const auto found = table.find(name);
     if (found == table.end() || std::find(std::begin(kNames), std::end(kNames),
                                           name) == std::end(kNames)) {
       continue;
     }
-    const Entry by = ReadEntry(std::string(prefix.meaning) + " ");
+    const UnitRow by = ReadEntry(std::string(prefix.meaning) + " ");
     return Meaning{found->second.base,
                    BigRational(found->second.num, found->second.den) *
                        BigRational(by.num, by.den)};
@@ -192,7 +192,7 @@ std::optional<Meaning> FindPrefixed(std::string_view word) {
 }
 
 std::optional<Meaning> FindName(std::string_view word) {
-  const auto& table = Table();
+  const auto& table = UnitTable();
   auto found = table.find(word);
   if (found == table.end() && word.size() > 2 && word.ends_with("s")) {
     found = table.find(word.substr(0, word.size() - 1));
@@ -203,7 +203,7 @@ std::optional<Meaning> FindName(std::string_view word) {
 }
 
 // `word` with its case: MHz is not mHz, M is not m.
-std::optional<Meaning> Find(std::string_view word) {
+std::optional<Meaning> FindUnit(std::string_view word) {
   const std::string lower = Lower(word);
   if (lower != word) {
     if (auto symbol = FindSymbol(word)) return symbol;
@@ -226,7 +226,7 @@ std::string DirectionFrom(const std::vector<std::string>& words, size_t at) {
 }
 
 // Words, with "/" and "^" as separate words and without braces.
-std::vector<std::string> Words(std::string_view text) {
+std::vector<std::string> UnitWords(std::string_view text) {
   std::string spaced;
   for (size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -300,7 +300,7 @@ bool IsUnitWord(std::string_view word) {
 }
 
 Unit ReadUnit(std::string_view text) {
-  const std::vector<std::string> words = Words(text);
+  const std::vector<std::string> words = UnitWords(text);
   std::map<std::string, int> powers;
   Unit out;
   std::string direction;
@@ -316,10 +316,10 @@ Unit ReadUnit(std::string_view text) {
       next_power = static_cast<int>(*raised);
       continue;
     }
-    std::optional<Meaning> unit = Find(word);
+    std::optional<Meaning> unit = FindUnit(word);
     // "6 feet in height"
     if (word == "in" && !powers.empty() && i + 1 < words.size() &&
-        Letter(words[i + 1][0]) && !Find(words[i + 1])) {
+        Letter(words[i + 1][0]) && !FindUnit(words[i + 1])) {
       break;
     }
     if (!unit) {

@@ -6,7 +6,7 @@
 namespace espalier {
 namespace {
 
-constexpr double kHighestDegree = 256;
+constexpr double kHighestBounded = 256;
 constexpr int kMostBoundSteps = 300;
 
 // Logarithms to base 2 of u and l.
@@ -97,7 +97,7 @@ class Bound {
 
   std::optional<Sizes> Rooted(Sizes base, double p, double q) {
     degree *= q;
-    if (degree > kHighestDegree) return std::nullopt;
+    if (degree > kHighestBounded) return std::nullopt;
     base = {base.top * p, base.bottom * p};
     if (base.top >= base.bottom) {
       return Sizes{(base.top + (q - 1) * base.bottom) / q, base.bottom};
@@ -121,7 +121,7 @@ class Bound {
 std::optional<double> ZeroBoundBits(const ExprNode& e) {
   Bound bound;
   const auto sizes = bound.Of(e);
-  if (!sizes || bound.degree > kHighestDegree) return std::nullopt;
+  if (!sizes || bound.degree > kHighestBounded) return std::nullopt;
   return (bound.degree - 1) * sizes->top + sizes->bottom + 1;
 }
 

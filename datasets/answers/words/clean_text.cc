@@ -44,7 +44,7 @@ constexpr std::string_view kCommandNames =
 using WordSet = std::unordered_set<std::string_view>;
 
 // The blank-separated words of a text that outlives the set.
-WordSet Words(std::string_view text) {
+WordSet SplitNames(std::string_view text) {
   WordSet out;
   while (!text.empty()) {
     const size_t end = std::min(text.find(' '), text.size());
@@ -55,16 +55,16 @@ WordSet Words(std::string_view text) {
 }
 
 const WordSet& Commands() {
-  static const auto* const kCommands = new WordSet(Words(kCommandNames));
+  static const auto* const kCommands = new WordSet(SplitNames(kCommandNames));
   return *kCommands;
 }
 
 // Sizes, styles and the like, which change no meaning.
 bool Decoration(std::string_view name) {
-  static const auto* const kNames = new WordSet(
-      Words("left right middle big Big bigg Bigg bigl bigr Bigl Bigr biggl "
-            "biggr Biggl Biggr displaystyle textstyle scriptstyle limits "
-            "nolimits hfill rm bf it tt sf noindent mathop newline therefore"));
+  static const auto* const kNames = new WordSet(SplitNames(
+      "left right middle big Big bigg Bigg bigl bigr Bigl Bigr biggl "
+      "biggr Biggl Biggr displaystyle textstyle scriptstyle limits "
+      "nolimits hfill rm bf it tt sf noindent mathop newline therefore"));
   return kNames->contains(name);
 }
 

@@ -22,7 +22,7 @@ constexpr int64_t kHighest = 1000000000000000000;
 // "nine hundred ninety nine million ..." has no more words.
 constexpr size_t kMostWords = 24;
 
-using Words = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 std::optional<int64_t> Small(std::string_view word) {
   return NumberMeant(word, Reading::kNumeral);
@@ -37,7 +37,7 @@ std::optional<int64_t> Scale(std::string_view word) {
 }
 
 // "three hundred and twenty one thousand five"
-std::optional<int64_t> Whole(const Words& words) {
+std::optional<int64_t> Whole(const WordList& words) {
   if (words.empty()) return std::nullopt;
   // "half a dozen", folded
   if (words.size() == 2 && NumberMeant(words[0], Reading::kPart) == 2) {
@@ -100,8 +100,8 @@ bool BeginsWord(std::string_view text, std::string_view words) {
 
 std::string NumberInWords(std::string_view folded) {
   if (folded.empty() || folded.size() > 300) return {};
-  Words words = absl::StrSplit(absl::string_view(folded.data(), folded.size()),
-                               ' ', absl::SkipEmpty());
+  WordList words = absl::StrSplit(
+      absl::string_view(folded.data(), folded.size()), ' ', absl::SkipEmpty());
   if (words.empty() || words.size() > kMostWords) return {};
   std::string sign;
   if (words.size() > 1 && IsPhrase(words[0], Reading::kNegative)) {
@@ -146,10 +146,10 @@ std::string NumberInWords(std::string_view folded) {
   // "two and one half", "two and half", "three quarters"
   for (size_t i = words.size(); i-- > 1;) {
     if (words[i] != "and") continue;
-    const Words before(words.begin(),
-                       words.begin() + static_cast<std::ptrdiff_t>(i));
-    const Words behind(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
-                       words.end());
+    const WordList before(words.begin(),
+                          words.begin() + static_cast<std::ptrdiff_t>(i));
+    const WordList behind(words.begin() + static_cast<std::ptrdiff_t>(i) + 1,
+                          words.end());
     auto whole = Whole(before);
     // "4 and a half"
     if (!whole && before.size() == 1 && before[0].size() < 10 &&
@@ -195,9 +195,9 @@ std::string OnePart(std::string_view text) {
 
 std::string NumberWordIn(std::string_view folded) {
   if (folded.size() > 500) return {};
-  const Words words = absl::StrSplit(
+  const WordList words = absl::StrSplit(
       absl::string_view(folded.data(), folded.size()), ' ', absl::SkipEmpty());
-  Words run;
+  WordList run;
   std::string found;
   const auto end_run = [&run, &found] {
     if (run.empty()) return true;
@@ -386,7 +386,7 @@ std::string FormulaInWords(std::string_view folded) {
 
 std::string ValuesInWords(std::string_view folded) {
   if (folded.size() > 60) return {};
-  const Words words = absl::StrSplit(
+  const WordList words = absl::StrSplit(
       absl::string_view(folded.data(), folded.size()), ' ', absl::SkipEmpty());
   std::string out;
   for (size_t i = 0; i + 2 < words.size(); i += 4) {

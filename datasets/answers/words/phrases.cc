@@ -329,7 +329,8 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "quickAnswer",
                                               "leadsToValue",
                                               "pointsAtName",
-                                              "alsoCalled"};
+                                              "alsoCalled",
+                                              "leadsToName"};
 
 struct Table {
   std::deque<std::string> patterns;  // storage for the phrases' patterns

@@ -358,7 +358,8 @@ enum class Reading {
   // Of a last statement (last_claim.h):
   kLeadsToValue,  // in front of values at the end: they are what it states
   kPointsAtName,  // all in front of a name: it is the one in question
-  kAlsoCalled     // between two names of the same, behind a comma
+  kAlsoCalled,    // between two names of the same, behind a comma
+  kLeadsToName    // in front of the name that a sentence is about
 };
 
 struct Phrase {

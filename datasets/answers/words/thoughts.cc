@@ -9,7 +9,7 @@ namespace espalier {
 namespace {
 
 // Names of the tags around thoughts, in lower case.
-constexpr std::string_view kNames[] = {
+constexpr std::string_view kThoughtTags[] = {
     "think",      "thinking",   "thought",  "thoughts",        "reasoning",
     "reflection", "scratchpad", "analysis", "inner_monologue", "ponder",
 };
@@ -22,8 +22,8 @@ struct Tag {
 };
 
 bool Named(std::string_view name) {
-  return std::find(std::begin(kNames), std::end(kNames), name) !=
-         std::end(kNames);
+  return std::find(std::begin(kThoughtTags), std::end(kThoughtTags), name) !=
+         std::end(kThoughtTags);
 }
 
 // What stands behind "<|channel|>" at `at`: the name of a channel, all of whose

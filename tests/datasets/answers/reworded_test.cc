@@ -467,7 +467,7 @@ TEST(RewordedAnswers, SayAnotherThing) {
       {"Ann", "Ann and Bob wrote it."},
       {"Ann", "Ann didn't write it."},
       {"Ann", "Ann Lee wrote it."},
-      {"Einstein", "Albert Einstein developed it."},
+      {"Miller", "Ann Miller developed it."},
       {"Delhi",
        "Delhi is the capital of India, but the largest city is Mumbai."},
       {"India", "Delhi is the capital of India."},
