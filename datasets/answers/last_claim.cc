@@ -6,6 +6,7 @@
 
 #include "datasets/answers/find/last_statement.h"
 #include "datasets/answers/find/outright.h"
+#include "datasets/answers/find/readings.h"
 #include "datasets/answers/words/bare_words.h"
 #include "datasets/answers/words/characters.h"
 #include "datasets/answers/words/clean_text.h"
@@ -518,7 +519,7 @@ std::vector<std::string> LastClaims(std::string_view text) {
   std::vector<std::string> out;
   text = TrimBlanks(text);
   if (text.size() > kLongestClaimed) return out;
-  const std::string plain = WithPlainSigns(text);
+  const std::string plain = WithoutSpacing(WithPlainSigns(text));
   const std::string lower = PlainLower(plain);
   if (lower.find("boxed") != kNowhere) return out;
   const std::vector<std::string_view> lines = LinesOf(plain);
