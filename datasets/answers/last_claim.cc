@@ -46,14 +46,15 @@ bool ClaimsPlainly(std::string_view statement) {
          lower.find(" but ") == kNowhere && lower.find("however") == kNowhere;
 }
 
-// Whether a text has a word in small letters that joins no values.
+// Whether a text has a word that joins no values.
 bool HasPlainWords(std::string_view text) {
   std::string_view rest = text;
   while (!rest.empty()) {
-    const size_t begin = rest.find_first_of(
-        "abcdefghijklmnopqrstuvwxyz\\ABCDEFGHIJKLMNOPQRSTUVW"
-        "XYZ");
-    if (begin == kNowhere) return false;
+    const size_t begin = static_cast<size_t>(
+        std::find_if(rest.begin(), rest.end(),
+                     [](char c) { return c == '\\' || Letter(c); }) -
+        rest.begin());
+    if (begin == rest.size()) return false;
     const bool command = rest[begin] == '\\';
     size_t end = begin + 1;
     while (end < rest.size() && Letter(rest[end])) ++end;
@@ -324,8 +325,9 @@ void AddRanking(const std::vector<std::string_view>& lines,
   constexpr size_t kLongestItem = 30;
   size_t first = lines.size();
   while (first > 0 && BehindPlace(lines[first - 1], 1).empty()) --first;
-  if (first == 0 || lines.size() - first < 1 || first < 2) return;
-  std::string list, blanks;
+  // A first item alone, or one that nothing leads to, is no ranking.
+  if (first < 2 || first == lines.size()) return;
+  std::string list;
   for (size_t i = first - 1; i < lines.size(); ++i) {
     const std::string_view item = BehindPlace(lines[i], i - first + 2);
     if (item.empty() || item.size() > kLongestItem ||
