@@ -354,8 +354,11 @@ char LabelledLetter(std::string_view gold) {
   if (!labelled) return '\0';
   // "A) and (C)", "(A) is the correct option"
   const std::string lower = PlainLower(TrimBlanks(gold.substr(2)));
-  const bool goes_on = lower.find('(') != std::string::npos ||
-                       BeginsIn(lower, Reading::kConjunction) > 0 ||
+  bool choice = false;
+  for (size_t at = 0; at + 2 < lower.size(); ++at) {
+    choice |= lower[at] == '(' && Letter(lower[at + 1]) && lower[at + 2] == ')';
+  }
+  const bool goes_on = choice || BeginsIn(lower, Reading::kConjunction) > 0 ||
                        lower.starts_with("and ") || lower.starts_with("or ") ||
                        BeginsIn(lower, Reading::kIs) > 0;
   return HasLetters(lower) && !goes_on ? gold[0] : '\0';

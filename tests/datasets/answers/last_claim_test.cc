@@ -69,6 +69,8 @@ TEST(LastClaims, MakeRightResponsesEqual) {
       {"invalid", "Some C isn't B. So it doesn't follow.\n\nAnswer: invalid"},
       // A letter for an option that gold writes out.
       {"C. Jainism", "Ahimsa is central to Jainism. **C** is correct."},
+      {"C. O(n log n)",
+       "So the worst case is O(n log n).\n\nOption C is correct."},
       {"A. A strike by workers", "It means a strike, so A is the answer."},
       {"C", "Option C is the best answer because the tone is not angry."},
       // Names in other forms.
@@ -100,6 +102,7 @@ TEST(LastClaims, MakeNoWrongResponseEqual) {
       {"12", "Confidence: 12%"},
       {"C. Jainism", "C. Buddhism"},
       {"C. Jainism", "B is correct."},
+      {"A", "(A) and (C)"},
       {"A", "B\n\n\u2026 A is right."},
       {"bronze", "It's brass. (Copper with tin would be bronze.)"},
       {"Paris", "It is Rome. Lutetia would be Paris."},
