@@ -236,6 +236,9 @@ double CallPool::WaitAfter(const Waiting& waiting, const Endpoint& server,
                      " (after ", made, " attempts)"));
     return -1;
   }
+  // A server may close an idle connection while a request is on its way: all
+  // that is needed is a new one.
+  if (reply == nullptr && made == 1) return 0;
   const double doubled = std::min(options_.longest_wait,
                                   options_.first_wait * std::exp2(made - 1));
   const float jitter = RandomStream::UniformAt(

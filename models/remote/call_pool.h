@@ -43,7 +43,9 @@ struct CallPoolOptions {
   int most_in_flight = 256;
   int attempts = 10;        // of one call
   int unread_attempts = 4;  // if its replies cannot be read
-  double first_wait = 0.5;  // seconds before the second attempt
+  // Seconds before the second attempt; none if a connection ended without a
+  // reply.
+  double first_wait = 0.5;
   double longest_wait = 30;
   double longest_retry_after = 600;  // a longer one is an error
   // Whether a server may lack the path that is called: 404, 405 and 501 are

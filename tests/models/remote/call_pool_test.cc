@@ -13,10 +13,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/random.h"
 #include "models/remote/http_connection.h"
@@ -141,6 +143,65 @@ Endpoint Nobody() {
   getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
   close(fd);
   return {.host = "127.0.0.1", .port = ntohs(address.sin_port)};
+}
+
+// Answers every connection but the first, which it resets once it has read a
+// request: what a server does that closes an idle one at that moment.
+class ResettingServer {
+ public:
+  ResettingServer() : listener_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+    listen(listener_, 4);
+    getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread([this] { Serve(); });
+  }
+  ~ResettingServer() {
+    shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    close(listener_);
+  }
+  ResettingServer(const ResettingServer&) = delete;
+  ResettingServer& operator=(const ResettingServer&) = delete;
+
+  Endpoint endpoint() const { return {.host = "127.0.0.1", .port = port_}; }
+
+ private:
+  void Serve() {
+    bool first = true;
+    for (int fd; (fd = accept(listener_, nullptr, nullptr)) >= 0;) {
+      char request[4096];
+      if (recv(fd, request, sizeof(request), 0) > 0 && !first) {
+        constexpr std::string_view kReply =
+            "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n"
+            "Connection: close\r\n\r\ngood";
+        send(fd, kReply.data(), kReply.size(), MSG_NOSIGNAL);
+      }
+      const linger reset = {.l_onoff = first ? 1 : 0, .l_linger = 0};
+      setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+      close(fd);
+      first = false;
+    }
+  }
+
+  int listener_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+TEST(CallPool, AConnectionThatEndsIsOpenedAgainAtOnce) {
+  ResettingServer server;
+  // Longer than the test's own limit.
+  Calls calls({server.endpoint()},
+              {.attempts = 4, .first_wait = 60, .longest_wait = 60});
+  const double start = Clock::Real().Seconds();
+  EXPECT_EQ(calls.Run(1)[1], "good");
+  EXPECT_LT(Clock::Real().Seconds() - start, 20);
+  EXPECT_EQ(calls.pool().stats().attempts, 2);
 }
 
 TEST(CallPool, EveryCallIsAnsweredOnce) {
