@@ -406,6 +406,11 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
       gold.size() <= 400 && GradeClaims(answer, gold, policy).equal) {
     return GradeVerdict::Undecided("read in one way, both say the same");
   }
+  // What the exchange of the sides would find by the letter of an option.
+  if (!verdict.equal && !verdict.undecided &&
+      GradeByLetter(answer, gold, policy)) {
+    return GradeVerdict::Undecided("read in one way, both are the same choice");
+  }
   const std::string other =
       verdict.equal ? OnlyMentioned(gold, answer) : std::string();
   if (other.empty()) return verdict;
