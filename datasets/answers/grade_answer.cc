@@ -377,6 +377,22 @@ std::optional<GradeVerdict> GradeByLetter(std::string_view gold,
   for (size_t at = answer.find(letter); at != kNowhere;
        at = answer.find(letter, at + 1)) {
     const std::string_view rest = answer.substr(at + 1);
+    // "Vitamin B is correct" names a thing, not an option.
+    std::string_view front = answer.substr(0, at);
+    while (!front.empty() &&
+           std::string_view(" *_($").find(front.back()) != kNowhere) {
+      front.remove_suffix(1);
+    }
+    const std::string lead = PlainLower(front);
+    const bool word = at > 0 && !Letter(answer[at - 1]) && !lead.empty() &&
+                      Letter(lead.back());
+    const bool leads =
+        EndsIn(lead, Reading::kChoice) > 0 ||
+        EndsIn(lead, Reading::kOption) > 0 || EndsIn(lead, Reading::kIs) > 0 ||
+        EndsIn(lead, Reading::kSo) > 0 ||
+        EndsIn(lead, Reading::kTherefore) > 0 || lead.ends_with("answer");
+    const bool alone = rest.empty() || !Letter(rest[0]);
+    if (word && alone && !leads) return std::nullopt;
     const bool label = (at == 0 || !Letter(answer[at - 1])) &&
                        rest.size() > 2 &&
                        std::string_view(".):").find(rest[0]) != kNowhere &&

@@ -102,6 +102,8 @@ TEST(LastClaims, MakeNoWrongResponseEqual) {
       {"12", "Confidence: 12%"},
       {"C. Jainism", "C. Buddhism"},
       {"C. Jainism", "B is correct."},
+      {"B. Yes", "Vitamin B is the answer."},
+      {"A. Paris", "Hepatitis A is the right one."},
       {"A", "(A) and (C)"},
       {"A", "B\n\n\u2026 A is right."},
       {"bronze", "It's brass. (Copper with tin would be bronze.)"},
