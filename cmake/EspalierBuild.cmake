@@ -40,18 +40,31 @@ if(ESPALIER_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# Headers that most files need are precompiled once per target. tools/dev check
-# compiles many files without them, so that each includes what it uses.
+# Headers that most files need are precompiled once for all layers, once for the
+# commands and once for all tests. tools/dev check compiles many files without
+# them, so that each includes what it uses.
 set(ESPALIER_COMMON_HEADERS <algorithm> <cmath> <functional> <memory>
   <optional> <string> <string_view> <utility> <vector>
   <absl/container/flat_hash_map.h> <absl/status/statusor.h>
-  <absl/strings/str_cat.h> <absl/types/span.h>)
-set(ESPALIER_JSON_LAYERS datasets trace models engine serve eval)
+  <absl/strings/str_cat.h> <absl/types/span.h> <nlohmann/json.hpp>)
+
+# espalier_precompile(TARGET KIND header...): precompiles the headers, or takes
+# those of the first target of this KIND, which must have the same options.
+function(espalier_precompile target kind)
+  get_property(first GLOBAL PROPERTY ESPALIER_PRECOMPILED_${kind})
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    set_property(GLOBAL PROPERTY ESPALIER_PRECOMPILED_${kind} ${target})
+  endif()
+endfunction()
 
 # For a build that is made once and run: compiles sources of these layers and of
 # the commands several at a time, which takes less than half as long. File-local
 # names must then be unique; sanitizer builds are made this way, too.
-set(ESPALIER_JOINED_LAYERS base datasets trace models engine eval)
+set(ESPALIER_JOINED_LAYERS base search datasets trace models engine queue serve
+  eval)
 function(espalier_join target)
   if(ESPALIER_JOIN_SOURCES)
     set_target_properties(${target} PROPERTIES
@@ -219,11 +232,8 @@ function(espalier_layer name)
   if(L_TORCH)
     espalier_torch(espalier_${name})
   else()
-    set(headers ${ESPALIER_COMMON_HEADERS})
-    if(name IN_LIST ESPALIER_JSON_LAYERS)
-      list(APPEND headers <nlohmann/json.hpp>)
-    endif()
-    target_precompile_headers(espalier_${name} PRIVATE ${headers})
+    espalier_precompile(espalier_${name} "layers${L_OPTIONS}"
+      ${ESPALIER_COMMON_HEADERS})
   endif()
   if(name IN_LIST ESPALIER_JOINED_LAYERS)
     espalier_join(espalier_${name})
@@ -322,7 +332,7 @@ function(espalier_commands name)
   add_library(${name} OBJECT ${sources})
   espalier_link(${name} LAYERS ${P_LAYERS})
   target_precompile_headers(${name} PRIVATE ${ESPALIER_COMMON_HEADERS}
-    <CLI/CLI.hpp> <nlohmann/json.hpp>)
+    <CLI/CLI.hpp>)
   espalier_join(${name})
 endfunction()
 
@@ -374,8 +384,8 @@ function(espalier_tests folder)
   espalier_link(${target} LAYERS ${P_LAYERS} ${torch})
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest ${P_LINK})
   if(NOT P_TORCH)
-    target_precompile_headers(${target} PRIVATE ${ESPALIER_COMMON_HEADERS}
-      <gmock/gmock.h> <gtest/gtest.h> <nlohmann/json.hpp>)
+    espalier_precompile(${target} tests ${ESPALIER_COMMON_HEADERS}
+      <gmock/gmock.h> <gtest/gtest.h>)
   endif()
   include(GoogleTest)
   # -L quick selects both; -L torch those of the LibTorch folders.

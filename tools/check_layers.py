@@ -83,8 +83,8 @@ TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)"
                   r"(?: final)?(?: :| \{|:|$)")
 # Layers whose files a build may join, and the files that are always compiled
 # by themselves (cmake/EspalierBuild.cmake).
-JOINED_LAYERS = ("base", "datasets", "src/trace", "models", "src/engine",
-                 "src/eval")
+JOINED_LAYERS = ("base", "search", "datasets", "src/trace", "models",
+                 "src/engine", "src/queue", "src/serve", "src/eval")
 NEVER_JOINED = re.compile(
     r"^models/(kernels|kernel_executor|torch_executor|differentiable)/"
     r"|^datasets/tasks/|/(to_float|softmax|top_sum)\.cc$")
@@ -92,7 +92,9 @@ FILE_LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.S | re.M)
 LOCAL_FUNCTION = re.compile(
     r"^(?:template <[^\n]*\n)?(?!using|return|struct|class|enum|namespace)"
     r"[A-Za-z_][\w:<>,&* \n]*?[ &*\n](\w+)\(([^;{}]*)\)(?: const)? \{", re.M)
-LOCAL_TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)", re.M)
+LOCAL_TYPE = re.compile(
+    r"^(?:struct|class|enum class|enum|using) (\w+)(?: [={:]|;)", re.M)
+LOCAL_ALIAS = re.compile(r"^using \w+ = [^;]*;", re.M)
 LOCAL_CONSTANT = re.compile(
     r"^(?:static )?(?:constexpr|const) [^\n(;]*?\b(k[A-Z]\w*)\b", re.M)
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -261,15 +263,32 @@ class JoinedNames:
             names = [(match, match.group(1), parameter_types(match.group(2)))
                      for match in LOCAL_FUNCTION.finditer(part.group(1))]
             for pattern in (LOCAL_TYPE, LOCAL_CONSTANT):
-                names += [(match, match.group(1), "")
-                          for match in pattern.finditer(part.group(1))]
-            for match, name, types in names:
-                other = self.first.setdefault((layer, name, types), path)
-                if other != path:
+                for match in pattern.finditer(part.group(1)):
+                    alias = LOCAL_ALIAS.match(part.group(1), match.start())
+                    names.append((match, match.group(1),
+                                  alias.group() if alias else ""))
+            for match, name, form in names:
+                other = self.other(layer, name, form, path)
+                if other:
                     number = 1 + text.count(
                         "\n", 0, part.start(1) + match.start(1))
                     yield number, (f"defines {name}, as {other} does, and a "
                                    "build may join them: choose another name")
+
+    def other(self, layer, name, form, path):
+        """Another file that defines `name`. Functions that differ in their
+        parameter types may share a name, but not with a type; the same alias
+        may be written twice."""
+        known = self.first.setdefault((layer, name), {})
+        known.setdefault(form, path)
+        if form.startswith("("):
+            clashes = [one for one in known
+                       if one == form or not one.startswith("(")]
+        else:
+            clashes = [one for one in known
+                       if one != form or not form.startswith("using")]
+        return next((known[one] for one in clashes if known[one] != path),
+                    None)
 
 
 def parameter_types(parameters):

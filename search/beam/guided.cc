@@ -75,7 +75,7 @@ struct GuidedOptions {
   }
 };
 
-struct Candidate {
+struct GuidedStep {
   NodeId node;
   float rank;
 };
@@ -98,7 +98,7 @@ float LogWorth(SearchContext& ctx, NodeId node, const GuidedOptions& options) {
 
 // Stages 2 and 3 for samples of one parent.
 Co<> Rank(SearchContext& ctx, const std::vector<NodeId>& samples,
-          const GuidedOptions& options, std::vector<Candidate>& candidates) {
+          const GuidedOptions& options, std::vector<GuidedStep>& candidates) {
   const Evaluation evaluation = co_await ctx.Evaluate(samples);
   if (!evaluation.done && !ctx.tree()[samples.back()].scored()) co_return;
   std::vector<NodeId> distinct = samples;
@@ -160,7 +160,7 @@ Co<std::vector<NodeId>> ProposeUntilAccepted(SearchContext& ctx, NodeId parent,
 
 Co<> ProposeAll(SearchContext& ctx, const std::vector<NodeId>& kept,
                 const GuidedOptions& options, const Pass& pass,
-                std::vector<Candidate>& candidates) {
+                std::vector<GuidedStep>& candidates) {
   if (options.accept > 0) {
     for (const NodeId parent : kept) {
       const std::vector<NodeId> samples =
@@ -217,16 +217,17 @@ Co<> RunPass(SearchContext& ctx, const GuidedOptions& options, Pass& pass,
   int places = options.width;
   while (!kept.empty() && places > 0) {
     pass.branch = Affordable(ctx, options, kept, whole);
-    std::vector<Candidate> candidates;
+    std::vector<GuidedStep> candidates;
     co_await ProposeAll(ctx, kept, options, pass, candidates);
-    std::stable_sort(
-        candidates.begin(), candidates.end(),
-        [](const Candidate& a, const Candidate& b) { return a.rank > b.rank; });
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const GuidedStep& a, const GuidedStep& b) {
+                       return a.rank > b.rank;
+                     });
     if (candidates.size() > static_cast<size_t>(places)) {
       candidates.resize(static_cast<size_t>(places));
     }
     kept.clear();
-    for (const Candidate& candidate : candidates) {
+    for (const GuidedStep& candidate : candidates) {
       if (!ctx.tree()[candidate.node].terminal()) {
         kept.push_back(candidate.node);
         continue;

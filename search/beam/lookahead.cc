@@ -70,14 +70,14 @@ struct LookaheadOptions {
   }
 };
 
-struct Candidate {
+struct LookaheadStep {
   NodeId node;
   float score;
 };
 
 // State that a search keeps across its passes.
-struct State {
-  State(SearchContext& ctx, const LookaheadOptions& options)
+struct LookaheadState {
+  LookaheadState(SearchContext& ctx, const LookaheadOptions& options)
       : votes(options.choice,
               {.simulations = options.rounds, .votes = options.n}),
         scores(ctx.tree(), options.level, options.aggregate) {}
@@ -135,13 +135,13 @@ Co<std::vector<NodeId>> Finish(SearchContext& ctx,
 
 // Stages 2 and 3: the samples with their scores, in order of sampling. Empty if
 // the budget ended before they were scored.
-Co<std::vector<Candidate>> Evaluate(SearchContext& ctx,
-                                    const std::vector<NodeId>& samples,
-                                    const LookaheadOptions& options,
-                                    State& state) {
+Co<std::vector<LookaheadStep>> Evaluate(SearchContext& ctx,
+                                        const std::vector<NodeId>& samples,
+                                        const LookaheadOptions& options,
+                                        LookaheadState& state) {
   const std::vector<NodeId> ends =
       co_await LookAheadEach(ctx, samples, options.k, state.greedy);
-  std::vector<Candidate> candidates;
+  std::vector<LookaheadStep> candidates;
   if (!co_await ScorePaths(ctx, ends)) co_return candidates;
   for (size_t i = 0; i < samples.size(); ++i) {
     candidates.push_back({samples[i], state.scores.Of(ends[i])});
@@ -151,13 +151,13 @@ Co<std::vector<Candidate>> Evaluate(SearchContext& ctx,
 
 // Stage 4 for the unfinished candidates.
 std::vector<NodeId> Keep(const Tree& tree,
-                         const std::vector<Candidate>& candidates,
+                         const std::vector<LookaheadStep>& candidates,
                          const LookaheadOptions& options) {
-  std::vector<Candidate> open;
-  for (const Candidate& candidate : candidates) {
+  std::vector<LookaheadStep> open;
+  for (const LookaheadStep& candidate : candidates) {
     const bool known =
         !options.duplicates &&
-        std::any_of(open.begin(), open.end(), [&](const Candidate& other) {
+        std::any_of(open.begin(), open.end(), [&](const LookaheadStep& other) {
           return other.node == candidate.node;
         });
     if (!known && !tree[candidate.node].terminal()) open.push_back(candidate);
@@ -180,11 +180,11 @@ std::vector<NodeId> Keep(const Tree& tree,
 }
 
 Co<> RunPass(SearchContext& ctx, const LookaheadOptions& options,
-             State& state) {
+             LookaheadState& state) {
   std::vector<NodeId> kept = {kRoot};
-  std::vector<Candidate> finished;
+  std::vector<LookaheadStep> finished;
   const auto most = static_cast<size_t>(options.n);
-  const auto vote = [&](const Candidate& end) {
+  const auto vote = [&](const LookaheadStep& end) {
     state.votes.Add(ctx, end.node, end.score);
     state.votes.Offer(ctx);
   };
@@ -196,9 +196,9 @@ Co<> RunPass(SearchContext& ctx, const LookaheadOptions& options,
     } else {
       samples = co_await Propose(ctx, kept, options);
     }
-    const std::vector<Candidate> candidates =
+    const std::vector<LookaheadStep> candidates =
         co_await Evaluate(ctx, samples, options, state);
-    for (const Candidate& candidate : candidates) {
+    for (const LookaheadStep& candidate : candidates) {
       if (!ctx.tree()[candidate.node].terminal()) continue;
       if (!options.sort && finished.size() == most) break;
       finished.push_back(candidate);
@@ -207,15 +207,16 @@ Co<> RunPass(SearchContext& ctx, const LookaheadOptions& options,
     kept = Keep(ctx.tree(), candidates, options);
   }
   if (!options.sort) co_return;
-  std::stable_sort(
-      finished.begin(), finished.end(),
-      [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+  std::stable_sort(finished.begin(), finished.end(),
+                   [](const LookaheadStep& a, const LookaheadStep& b) {
+                     return a.score > b.score;
+                   });
   if (finished.size() > most) finished.resize(most);
-  for (const Candidate& end : finished) vote(end);
+  for (const LookaheadStep& end : finished) vote(end);
 }
 
 Co<> RunLookahead(SearchContext& ctx, const LookaheadOptions& options) {
-  State state(ctx, options);
+  LookaheadState state(ctx, options);
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {

@@ -41,7 +41,7 @@
 namespace espalier {
 namespace {
 
-enum class Score : uint8_t { kLogprob, kReward, kSum };
+enum class ScoredBy : uint8_t { kLogprob, kReward, kSum };
 constexpr std::array<std::string_view, 3> kScoreNames = {"logprob", "reward",
                                                          "sum"};
 
@@ -49,7 +49,7 @@ struct BestFirstOptions {
   int branch = 4;
   float temperature = 0.7f;
   float alpha = 0;
-  Score score = Score::kSum;
+  ScoredBy score = ScoredBy::kSum;
   Merge merge = Merge::kNone;
   bool verify = false;
   int in_flight = 1;
@@ -78,7 +78,7 @@ struct BestFirstOptions {
   bool NeverFinished() const { return verify; }
   std::vector<RequestKind> Needs() const {
     std::vector<RequestKind> needs = {RequestKind::kExpand};
-    if (score != Score::kLogprob) needs.push_back(RequestKind::kEvaluate);
+    if (score != ScoredBy::kLogprob) needs.push_back(RequestKind::kEvaluate);
     if (verify) needs.push_back(RequestKind::kVerify);
     return needs;
   }
@@ -111,16 +111,16 @@ void Insert(SearchContext& ctx, BestFirst& search, NodeId id) {
   const double sum = search.sums[tree[id].parent] + StepLogprob(step);
   search.sums[id] = sum;
   double rank = 0;
-  if (options.score != Score::kReward) {
+  if (options.score != ScoredBy::kReward) {
     rank = PathPriority(sum, step.depth, options.alpha);
   }
-  if (options.score != Score::kLogprob) {
+  if (options.score != ScoredBy::kLogprob) {
     // Keeps a score of 0 comparable.
     rank += std::log(std::max<double>(tree.score(id), 1e-9));
   }
   const ProofGraph::Added added = search.states.Add(tree, id);
   if (tree[id].terminal()) {
-    const float weight = options.score == Score::kReward
+    const float weight = options.score == ScoredBy::kReward
                              ? tree.score(id)
                              : static_cast<float>(std::exp(rank));
     search.ends.push_back({id, weight, added.state, added.is_new});
@@ -168,7 +168,7 @@ Co<> RunBestFirst(SearchContext& ctx, const BestFirstOptions& options) {
   std::vector<std::vector<NodeId>> found;
   const ExpandOptions ask{.n = options.branch,
                           .temperature = options.temperature};
-  const bool evaluate = options.score != Score::kLogprob;
+  const bool evaluate = options.score != ScoredBy::kLogprob;
   while (!search.frontier.empty() && !ctx.ShouldStop()) {
     popped.clear();
     while (!search.frontier.empty() &&

@@ -138,14 +138,14 @@ struct FrontierSearch {
 };
 
 // Where a response ended or was cut, and its value in [-1, 1].
-struct End {
+struct PathEnd {
   NodeId node = kNoNode;
   float value = 0;
   bool cut = false;
   bool judged = false;
 };
 
-bool Cut(const SearchContext& ctx, NodeId node) {
+bool IsCut(const SearchContext& ctx, NodeId node) {
   const Tree& tree = ctx.tree();
   return tree[node].truncated() ||
          (!tree[node].terminal() &&
@@ -158,7 +158,7 @@ Co<> VisitNew(SearchContext& ctx, FrontierSearch& s,
   Tree& tree = ctx.tree();
   std::vector<NodeId> fresh;
   for (const NodeId c : expansion.samples) {
-    if (tree[c].terminal() || Cut(ctx, c) || tree.step(c).own_visit) continue;
+    if (tree[c].terminal() || IsCut(ctx, c) || tree.step(c).own_visit) continue;
     if (std::find(fresh.begin(), fresh.end(), c) == fresh.end()) {
       fresh.push_back(c);
     }
@@ -203,10 +203,10 @@ NodeId Pick(const Tree& tree, const FrontierValues& values, NodeId parent,
 
 // Stage 3.
 Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
-           std::vector<End>& ends) {
+           std::vector<PathEnd>& ends) {
   std::vector<NodeId> whole;
   std::vector<Awaiting<Verification>> requests;
-  for (const End& end : ends) {
+  for (const PathEnd& end : ends) {
     if (!end.cut) whole.push_back(end.node);
   }
   if (options.judge == JudgedBy::kReward) {
@@ -219,7 +219,7 @@ Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
     }
   }
   size_t i = 0;
-  for (End& end : ends) {
+  for (PathEnd& end : ends) {
     end.judged = true;
     if (end.cut) {
       end.value = options.incomplete;
@@ -236,16 +236,16 @@ Co<> Judge(SearchContext& ctx, const FrontierOptions& options,
 }
 
 // Stage 4: the judged end to back up; kNoNode if none.
-End Chosen(const Tree& tree, const FrontierOptions& options,
-           const std::vector<End>& ends) {
+PathEnd Chosen(const Tree& tree, const FrontierOptions& options,
+               const std::vector<PathEnd>& ends) {
   const bool by_reward = options.judge == JudgedBy::kReward;
   // Right before wrong before incomplete.
   const auto rank = [by_reward](float value) {
     if (by_reward) return value;
     return value == 1 ? 2.0f : value == -1 ? 1.0f : 0.0f;
   };
-  End best;
-  for (const End& end : ends) {
+  PathEnd best;
+  for (const PathEnd& end : ends) {
     if (!end.judged) continue;
     const float more = rank(end.value) - rank(best.value);
     const bool better = best.node == kNoNode || more > 0 ||
@@ -273,14 +273,14 @@ void BackUp(const Tree& tree, FrontierSearch& s, PathVisit& visit,
   visit.Finish();
 }
 
-std::vector<End> EndsAmong(const SearchContext& ctx,
-                           const Expansion& expansion) {
-  std::vector<End> ends;
+std::vector<PathEnd> EndsAmong(const SearchContext& ctx,
+                               const Expansion& expansion) {
+  std::vector<PathEnd> ends;
   for (const NodeId c : expansion.samples) {
-    const bool cut = Cut(ctx, c);
+    const bool cut = IsCut(ctx, c);
     if (!cut && !ctx.tree()[c].terminal()) continue;
     if (std::none_of(ends.begin(), ends.end(),
-                     [c](const End& end) { return end.node == c; })) {
+                     [c](const PathEnd& end) { return end.node == c; })) {
       ends.push_back({.node = c, .cut = cut});
     }
   }
@@ -288,7 +288,7 @@ std::vector<End> EndsAmong(const SearchContext& ctx,
 }
 
 // Stages 2 to 4 from the end of `visit` on.
-Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
+Co<> DescendFrom(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
   Tree& tree = ctx.tree();
   while (true) {
     const NodeId at = visit.last();
@@ -302,17 +302,17 @@ Co<> Descend(SearchContext& ctx, FrontierSearch& s, PathVisit& visit) {
       co_return;
     }
     co_await VisitNew(ctx, s, expansion);
-    std::vector<End> ends = EndsAmong(ctx, expansion);
+    std::vector<PathEnd> ends = EndsAmong(ctx, expansion);
     ctx.Evict(at);
     if (!ends.empty()) {
       co_await Judge(ctx, s.options, ends);
-      for (const End& end : ends) {
+      for (const PathEnd& end : ends) {
         ctx.Evict(end.node);
         if (end.cut || !end.judged) continue;
         s.votes.Add(ctx, end.node, (end.value + 1) / 2);
         s.votes.Offer(ctx);
       }
-      const End chosen = Chosen(tree, s.options, ends);
+      const PathEnd chosen = Chosen(tree, s.options, ends);
       if (chosen.node == kNoNode) co_return;
       visit.Enter(chosen.node);
       BackUp(tree, s, visit, chosen.value);
@@ -341,7 +341,7 @@ Co<> FrontierWorker(SearchContext& ctx, FrontierSearch& s) {
     ++s.descending;
     visit.Begin();
     for (const NodeId id : ctx.tree().Path(chosen)) visit.Enter(id);
-    co_await Descend(ctx, s, visit);
+    co_await DescendFrom(ctx, s, visit);
     const std::vector<NodeId> path = visit.path();
     visit.Abandon();  // a descent without an end
     for (const NodeId id : path) s.queue.Changed(id);

@@ -78,7 +78,7 @@ struct RapOptions {
 };
 
 // Ends with the same answer.
-struct Answer {
+struct AnswerInTree {
   double edges = 0;
   NodeId first = kNoNode;  // depth-first first
   NodeId best = kNoNode;   // with the highest path reward
@@ -94,7 +94,7 @@ struct Rap {
   };
   const RapOptions& options;
   std::vector<Stats> of;  // by node
-  std::vector<Answer> answers;
+  std::vector<AnswerInTree> answers;
   // Nodes with an end of that answer below them.
   absl::flat_hash_set<std::pair<NodeId, int32_t>> above;
   int64_t ends = 0;
@@ -148,20 +148,20 @@ NodeId Pick(const Tree& tree, const Rap& s, NodeId parent) {
 
 void Offer(SearchContext& ctx, const Rap& s) {
   const bool edge = s.options.output == Output::kEdge;
-  const auto weight = [&](const Answer& a) {
+  const auto weight = [&](const AnswerInTree& a) {
     return edge ? a.edges : a.best_reward;
   };
   size_t winner = s.answers.size();
   double total = 0;
   for (size_t i = 0; i < s.answers.size(); ++i) {
-    const Answer& answer = s.answers[i];
+    const AnswerInTree& answer = s.answers[i];
     if (answer.best == kNoNode) continue;
     total += weight(answer);
     if (winner < s.answers.size()) {
-      const Answer& best = s.answers[winner];
+      const AnswerInTree& best = s.answers[winner];
       if (weight(answer) < weight(best)) continue;
       const bool equal = weight(answer) == weight(best);
-      const auto place = [&](const Answer& a) {
+      const auto place = [&](const AnswerInTree& a) {
         return edge ? a.first : a.best;
       };
       if (equal && !ComesFirst(ctx.tree(), place(answer), place(best)))
@@ -184,7 +184,7 @@ void CountEnd(SearchContext& ctx, Rap& s, NodeId end) {
   if (index < 0) return;
   const auto at = static_cast<size_t>(index);
   if (s.answers.size() <= at) s.answers.resize(at + 1);
-  Answer& answer = s.answers[at];
+  AnswerInTree& answer = s.answers[at];
   double sum = 0;
   bool seen = false;
   for (NodeId id = end; id != kRoot; id = tree[id].parent) {

@@ -43,7 +43,7 @@
 namespace espalier {
 namespace {
 
-enum class Judge : uint8_t { kReward, kVerifier, kReference };
+enum class RstarJudge : uint8_t { kReward, kVerifier, kReference };
 constexpr std::array<std::string_view, 3> kJudgeNames = {"reward", "verifier",
                                                          "reference"};
 
@@ -56,7 +56,7 @@ struct RstarMathOptions {
   float low = 0;
   bool update_leaf_value = true;
   bool end_alone = false;
-  Judge judge = Judge::kReward;
+  RstarJudge judge = RstarJudge::kReward;
   AnswerChoice choice = AnswerChoice::kBest;
   int64_t AtOnce() const { return branch; }
   void Visit(OptionVisitor& v) {
@@ -81,11 +81,11 @@ struct RstarMathOptions {
   }
   std::vector<RequestKind> Needs() const {
     std::vector<RequestKind> needs = {RequestKind::kExpand};
-    if (judge == Judge::kReward || update_leaf_value) {
+    if (judge == RstarJudge::kReward || update_leaf_value) {
       needs.push_back(RequestKind::kEvaluate);
     }
-    if (judge == Judge::kVerifier) needs.push_back(RequestKind::kVerify);
-    if (judge == Judge::kReference) needs.push_back(RequestKind::kGrade);
+    if (judge == RstarJudge::kVerifier) needs.push_back(RequestKind::kVerify);
+    if (judge == RstarJudge::kReference) needs.push_back(RequestKind::kGrade);
     return needs;
   }
 };
@@ -154,10 +154,11 @@ Co<> CountEnd(SearchContext& ctx, RstarMath& s, NodeId end) {
   Tree& tree = ctx.tree();
   tree[end].flags |= kClosed;
   float score = tree.score(end);
-  if (s.options.judge != Judge::kReward) {
+  if (s.options.judge != RstarJudge::kReward) {
     // g++ 12 evaluates both sides of a condition inside co_await.
     const Awaiting<Verification> pending =
-        s.options.judge == Judge::kVerifier ? ctx.Verify(end) : ctx.Grade(end);
+        s.options.judge == RstarJudge::kVerifier ? ctx.Verify(end)
+                                                 : ctx.Grade(end);
     const Verification verdict = co_await pending;
     if (!verdict.done) co_return;
     score = verdict.correct ? 1 : 0;
@@ -183,7 +184,7 @@ Co<> Open(SearchContext& ctx, RstarMath& s, NodeId node) {
   std::vector<NodeId> judged;
   for (const NodeId id : kept) {
     const bool needs_score =
-        IsEnd(ctx, id) ? s.options.judge == Judge::kReward
+        IsEnd(ctx, id) ? s.options.judge == RstarJudge::kReward
                        : s.options.update_leaf_value && !Rejected(ctx, s, id);
     if (needs_score) judged.push_back(id);
   }

@@ -100,7 +100,7 @@ struct TdOptions {
 };
 
 // A node as the search sees it.
-struct Place {
+struct TdNode {
   double q = 0;
   float worth = NAN;  // of a finished response
   // In order of sampling, without completions (3).
@@ -110,11 +110,11 @@ struct Place {
 struct Td {
   Td(SearchContext& ctx, const TdOptions& given)
       : options(given), tree(ctx.tree()), places(1), votes(given.choice) {}
-  Place& operator[](NodeId id) { return places[id]; }
+  TdNode& operator[](NodeId id) { return places[id]; }
 
   const TdOptions& options;
   Tree& tree;
-  std::vector<Place> places;  // by node
+  std::vector<TdNode> places;  // by node
   Votes votes;
   bool accepted = false;  // by the verifier
 };
@@ -230,7 +230,7 @@ void BackUp(Td& s, PathVisit& visit) {
   const std::vector<NodeId>& path = visit.path();
   visit.Finish();
   for (size_t i = path.size(); i-- > 0;) {
-    Place& place = s[path[i]];
+    TdNode& place = s[path[i]];
     if (place.children.empty()) continue;
     double visits = 0, sum = 0;
     for (const NodeId c : place.children) {

@@ -28,8 +28,8 @@
 namespace espalier {
 namespace {
 
-enum class FirstValue : uint8_t { kScore, kZero, kRandom, kInfinity };
-constexpr std::array<std::string_view, 4> kFirstValueNames = {
+enum class UnvisitedValue : uint8_t { kScore, kZero, kRandom, kInfinity };
+constexpr std::array<std::string_view, 4> kUnvisitedValueNames = {
     "score", "zero", "random", "infinity"};
 
 enum class Falls : uint8_t { kLinear, kExponential };
@@ -40,14 +40,14 @@ struct UctOptions : MctsOptions {
   float c = 1;
   float c_end = -1;
   Falls c_falls = Falls::kLinear;
-  FirstValue first_value = FirstValue::kScore;
+  UnvisitedValue first_value = UnvisitedValue::kScore;
   void Visit(OptionVisitor& v) {
     MctsOptions::Visit(v);
     v.Real("c", &c, 0, 1000, "exploration constant");
     v.Real("c_end", &c_end, -1, 1000,
            "final value of c after `simulations`; -1: c stays constant");
     VisitChoice(v, "c_falls", &c_falls, kFallsNames, "decay schedule of c");
-    VisitChoice(v, "first_value", &first_value, kFirstValueNames,
+    VisitChoice(v, "first_value", &first_value, kUnvisitedValueNames,
                 "value of an unvisited child");
   }
   std::vector<std::string> Check() const {
@@ -72,7 +72,7 @@ class UctRule {
 
   NodeId Pick(SearchContext& ctx, NodeId parent) const {
     const Tree& tree = ctx.tree();
-    if (options_.first_value == FirstValue::kRandom) {
+    if (options_.first_value == UnvisitedValue::kRandom) {
       const NodeId unvisited = DrawUnvisited(ctx, parent);
       if (unvisited != kNoNode) return unvisited;
     }
@@ -91,7 +91,8 @@ class UctRule {
   void Sampled(Tree&, NodeId) const {}
   // Until the first visit q is the reward model's score.
   void Scored(Tree& tree, NodeId parent) const {
-    if (options_.first_value != FirstValue::kZero) StartAtScores(tree, parent);
+    if (options_.first_value != UnvisitedValue::kZero)
+      StartAtScores(tree, parent);
   }
   void Backup(Tree& tree, PathVisit& visit, float value) {
     if (sums_.size() < tree.size()) sums_.resize(tree.size());
@@ -147,11 +148,11 @@ class UctRule {
     // Above any value plus bonus of a visited child.
     constexpr float kFirst = 1e6f;
     switch (options_.first_value) {
-      case FirstValue::kScore:
-      case FirstValue::kZero:
+      case UnvisitedValue::kScore:
+      case UnvisitedValue::kZero:
         return edge.q;
-      case FirstValue::kRandom:  // none is left
-      case FirstValue::kInfinity:
+      case UnvisitedValue::kRandom:  // none is left
+      case UnvisitedValue::kInfinity:
         return kFirst;
     }
     return 0;

@@ -37,7 +37,7 @@
 namespace espalier {
 namespace {
 
-enum class ValueOf : uint8_t { kFirstSteps, kCompletions };
+enum class ValuedText : uint8_t { kFirstSteps, kCompletions };
 constexpr std::array<std::string_view, 2> kValueOfNames = {"first_steps",
                                                            "completions"};
 
@@ -48,7 +48,7 @@ struct VmOptions {
   float c = 0.1f;
   float eps = 0.1f;
   float temperature = 1;
-  ValueOf value = ValueOf::kFirstSteps;
+  ValuedText value = ValuedText::kFirstSteps;
   bool verify = false;
   bool close = true;
   AnswerChoice choice = AnswerChoice::kBest;
@@ -71,7 +71,7 @@ struct VmOptions {
   }
   std::vector<RequestKind> Needs() const {
     std::vector<RequestKind> needs = {RequestKind::kExpand};
-    const bool scores = value == ValueOf::kFirstSteps || !verify;
+    const bool scores = value == ValuedText::kFirstSteps || !verify;
     if (scores) needs.push_back(RequestKind::kEvaluate);
     if (verify) needs.push_back(RequestKind::kVerify);
     return needs;
@@ -79,7 +79,7 @@ struct VmOptions {
 };
 
 // A node as the search sees it. N is Node::visits.
-struct Place {
+struct VmNode {
   double sum = 0;                           // of the values of its visits
   float worth = NAN;                        // of a response that ends here
   absl::InlinedVector<NodeId, 5> children;  // kept and dropped ones
@@ -89,7 +89,7 @@ struct Place {
 struct Vm {
   Vm(SearchContext& ctx, const VmOptions& given)
       : options(given), tree(ctx.tree()), places(1), votes(given.choice) {}
-  Place& operator[](NodeId id) { return places[id]; }
+  VmNode& operator[](NodeId id) { return places[id]; }
   double Value(NodeId id) {
     return tree[id].visits == 0 ? 0 : places[id].sum / tree[id].visits;
   }
@@ -101,8 +101,8 @@ struct Vm {
 
   const VmOptions& options;
   Tree& tree;
-  std::vector<Place> places;  // by node
-  uint64_t ties = 0;          // so far
+  std::vector<VmNode> places;  // by node
+  uint64_t ties = 0;           // so far
   Votes votes;
 };
 
@@ -159,7 +159,7 @@ Co<bool> Complete(SearchContext& ctx, Vm& s, NodeId leaf) {
   if (ends.empty()) co_return !ctx.ShouldStop();
   std::vector<NodeId> scored;
   if (!o.verify) scored = ends;
-  if (o.value == ValueOf::kFirstSteps) {
+  if (o.value == ValuedText::kFirstSteps) {
     scored.insert(scored.end(), first_steps.begin(), first_steps.end());
   }
   if (!scored.empty()) co_await ctx.Evaluate(scored);
@@ -176,7 +176,7 @@ Co<bool> Complete(SearchContext& ctx, Vm& s, NodeId leaf) {
     if (std::find(children.begin(), children.end(), c) == children.end()) {
       children.push_back(c);
     }
-    if (o.value == ValueOf::kFirstSteps) {
+    if (o.value == ValuedText::kFirstSteps) {
       s.AddVisits(c, 1, s.tree.score(c));
     }
   }
@@ -205,7 +205,7 @@ Co<bool> BackUp(SearchContext& ctx, Vm& s, const std::vector<NodeId>& path) {
       if (!co_await Judge(ctx, s, ends)) co_return false;
       sum = s[leaf].worth;
     }
-  } else if (s.options.value == ValueOf::kCompletions) {
+  } else if (s.options.value == ValuedText::kCompletions) {
     for (const NodeId end : s[leaf].ends) {
       n += 1;
       sum += s[end].worth;

@@ -4,7 +4,7 @@ namespace espalier {
 namespace {
 
 // A run of equal entries, served by one request.
-struct Run {
+struct StepRun {
   size_t begin;
   size_t size;
   Awaiting<Expansion> request;
@@ -15,7 +15,7 @@ struct Run {
 Co<> Grow(SearchContext& ctx, int steps, float temperature,
           std::vector<NodeId>& paths) {
   for (int step = 0; step < steps; ++step) {
-    std::vector<Run> runs;
+    std::vector<StepRun> runs;
     for (size_t i = 0; i < paths.size();) {
       const NodeId node = paths[i];
       size_t end = i + 1;
@@ -28,7 +28,7 @@ Co<> Grow(SearchContext& ctx, int steps, float temperature,
       i = end;
     }
     if (runs.empty()) co_return;
-    for (const Run& run : runs) {
+    for (const StepRun& run : runs) {
       const Expansion expansion = co_await run.request;
       for (size_t k = 0; k < run.size; ++k) {
         const NodeId next =

@@ -39,7 +39,7 @@
 namespace espalier {
 namespace {
 
-enum class Vote : uint8_t { kWeighted, kMajority };
+enum class ConfidenceVote : uint8_t { kWeighted, kMajority };
 constexpr std::array<std::string_view, 2> kVoteNames = {"weighted", "majority"};
 
 struct DeepConfOptions {
@@ -51,7 +51,7 @@ struct DeepConfOptions {
   int window = 2048;
   int tail = 2048;
   int topk = 20;
-  Vote vote = Vote::kWeighted;
+  ConfidenceVote vote = ConfidenceVote::kWeighted;
   bool online = false;
   int warmup = 16;
   float consensus = 0.95f;
@@ -156,8 +156,9 @@ std::optional<double> Threshold(SearchContext& ctx,
 // Stage 3. Returns the leading answer's share of the kept weight.
 double Count(SearchContext& ctx, const std::vector<Response>& responses,
              double threshold, const DeepConfOptions& options) {
-  Votes votes(options.vote == Vote::kMajority ? AnswerChoice::kMajority
-                                              : AnswerChoice::kWeighted);
+  Votes votes(options.vote == ConfidenceVote::kMajority
+                  ? AnswerChoice::kMajority
+                  : AnswerChoice::kWeighted);
   std::map<int32_t, double> weights;
   double total = 0, top = 0;
   for (const Response& response : responses) {

@@ -30,11 +30,12 @@
 namespace espalier {
 namespace {
 
-enum class By : uint8_t { kReward, kLikelihood };
-constexpr std::array<std::string_view, 2> kByNames = {"reward", "likelihood"};
+enum class MurJudge : uint8_t { kReward, kLikelihood };
+constexpr std::array<std::string_view, 2> kMurJudgeNames = {"reward",
+                                                            "likelihood"};
 
 struct MurOptions {
-  By by = By::kReward;
+  MurJudge by = MurJudge::kReward;
   int n = 0;
   int candidates = 4;
   bool fresh = false;
@@ -45,7 +46,8 @@ struct MurOptions {
   Level level = Level::kPath;
   AnswerChoice choice = AnswerChoice::kWeighted;
   void Visit(OptionVisitor& v) {
-    VisitChoice(v, "by", &by, kByNames, "what judges candidates and responses");
+    VisitChoice(v, "by", &by, kMurJudgeNames,
+                "what judges candidates and responses");
     v.Int("n", &n, 0, 1 << 20, "responses; 0: until the budget is spent");
     v.Int("candidates", &candidates, 1, 4096, "samples of an uncertain step");
     v.Flag("fresh", &fresh,
@@ -61,19 +63,19 @@ struct MurOptions {
     VisitAnswerChoice(v, &choice);
   }
   std::vector<RequestKind> Needs() const {
-    if (by == By::kLikelihood) return {RequestKind::kExpand};
+    if (by == MurJudge::kLikelihood) return {RequestKind::kExpand};
     return {RequestKind::kExpand, RequestKind::kEvaluate};
   }
 };
 
 double Judge(const Tree& tree, NodeId node, const MurOptions& options) {
-  if (options.by == By::kLikelihood) {
+  if (options.by == MurJudge::kLikelihood) {
     return MeanLogprob(tree, tree[node].parent, node);
   }
   return tree.score(node);
 }
 double JudgeResponse(const Tree& tree, NodeId end, const MurOptions& options) {
-  return options.by == By::kLikelihood
+  return options.by == MurJudge::kLikelihood
              ? PathConfidence(tree, end, ConfidenceOf::kMean)
              : Judge(tree, end, options);
 }
@@ -81,7 +83,7 @@ double JudgeResponse(const Tree& tree, NodeId end, const MurOptions& options) {
 // Scores nodes if Judge needs it. False if the search was cut.
 Co<bool> Prepare(SearchContext& ctx, const std::vector<NodeId>& nodes,
                  const MurOptions& options) {
-  if (options.by == By::kLikelihood) co_return true;
+  if (options.by == MurJudge::kLikelihood) co_return true;
   co_return co_await ScoreEach(ctx, nodes);
 }
 

@@ -79,10 +79,10 @@ struct ParticleOptions {
 };
 
 // A particle is its current node; kNoNode: lost.
-using Particles = std::vector<NodeId>;
+using Nodes = std::vector<NodeId>;
 
-struct State {
-  explicit State(SearchContext& ctx, const ParticleOptions& options)
+struct FilterState {
+  explicit FilterState(SearchContext& ctx, const ParticleOptions& options)
       : votes(options.choice),
         scores(ctx.tree(), options.level, options.aggregate),
         random(ctx.Stream(kRoot, Purpose::kSelect)) {}
@@ -92,8 +92,9 @@ struct State {
   float held = -1;      // score of the answer held before the first vote
 };
 
-std::vector<double> Weights(const Particles& particles,
-                            const ParticleOptions& options, State& state) {
+std::vector<double> Weights(const Nodes& particles,
+                            const ParticleOptions& options,
+                            FilterState& state) {
   std::vector<double> logits;
   for (const NodeId node : particles) {
     logits.push_back(node == kNoNode ? -std::numeric_limits<double>::infinity()
@@ -102,14 +103,14 @@ std::vector<double> Weights(const Particles& particles,
   return Softmax(logits, options.resample_temperature);
 }
 
-Particles Take(const Particles& particles, const std::vector<size_t>& indices) {
-  Particles taken;
+Nodes Take(const Nodes& particles, const std::vector<size_t>& indices) {
+  Nodes taken;
   for (const size_t i : indices) taken.push_back(particles[i]);
   return taken;
 }
 
 // Stage 1. Returns the particles that moved.
-Co<std::vector<size_t>> Extend(SearchContext& ctx, Particles& particles,
+Co<std::vector<size_t>> Extend(SearchContext& ctx, Nodes& particles,
                                float temperature) {
   std::vector<Draws> requests;
   std::vector<size_t> who;
@@ -127,7 +128,7 @@ Co<std::vector<size_t>> Extend(SearchContext& ctx, Particles& particles,
 }
 
 // Holds the best finished response until there are votes.
-void Hold(SearchContext& ctx, const Particles& particles, State& state) {
+void Hold(SearchContext& ctx, const Nodes& particles, FilterState& state) {
   if (!state.votes.empty()) return;
   for (const NodeId node : particles) {
     if (node == kNoNode || !ctx.tree()[node].terminal()) continue;
@@ -139,18 +140,18 @@ void Hold(SearchContext& ctx, const Particles& particles, State& state) {
 }
 
 // One sweep. Returns its finished particles, references last.
-Co<Particles> Sweep(SearchContext& ctx, const Particles& references,
-                    const ParticleOptions& options, State& state) {
+Co<Nodes> Sweep(SearchContext& ctx, const Nodes& references,
+                const ParticleOptions& options, FilterState& state) {
   const size_t free_count =
       static_cast<size_t>(options.particles) - references.size();
   std::vector<std::vector<NodeId>> walks;
   for (const NodeId end : references) walks.push_back(ctx.tree().Path(end));
-  Particles particles(free_count, kRoot);
+  Nodes particles(free_count, kRoot);
   for (size_t step = 0;; ++step) {
     const std::vector<size_t> moved =
         co_await Extend(ctx, particles, options.temperature);
     if (moved.empty()) break;
-    Particles arrived;
+    Nodes arrived;
     for (const size_t i : moved) {
       if (particles[i] != kNoNode) arrived.push_back(particles[i]);
     }
@@ -159,7 +160,7 @@ Co<Particles> Sweep(SearchContext& ctx, const Particles& references,
       break;
     }
     Hold(ctx, particles, state);
-    Particles all = particles;
+    Nodes all = particles;
     for (const auto& walk : walks) {
       all.push_back(walk[std::min(step, walk.size() - 1)]);
     }
@@ -171,7 +172,7 @@ Co<Particles> Sweep(SearchContext& ctx, const Particles& references,
                                    static_cast<int>(free_count),
                                    options.resampling, state.random));
   }
-  Particles finished;
+  Nodes finished;
   for (const NodeId node : particles) {
     if (node != kNoNode && ctx.tree()[node].terminal()) {
       finished.push_back(node);
@@ -182,10 +183,10 @@ Co<Particles> Sweep(SearchContext& ctx, const Particles& references,
 }
 
 Co<> RunRound(SearchContext& ctx, const ParticleOptions& options,
-              State& state) {
-  Particles references;
+              FilterState& state) {
+  Nodes references;
   for (int i = 0; i < options.iterations && !ctx.ShouldStop(); ++i) {
-    const Particles finished = co_await Sweep(ctx, references, options, state);
+    const Nodes finished = co_await Sweep(ctx, references, options, state);
     for (const NodeId node : finished) {
       state.votes.Add(ctx, node, state.scores.Of(node));
     }
@@ -200,7 +201,7 @@ Co<> RunRound(SearchContext& ctx, const ParticleOptions& options,
 }
 
 Co<> RunParticle(SearchContext& ctx, const ParticleOptions& options) {
-  State state(ctx, options);
+  FilterState state(ctx, options);
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {

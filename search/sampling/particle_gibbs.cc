@@ -45,7 +45,7 @@
 namespace espalier {
 namespace {
 
-enum class Select : uint8_t { kBest, kSample };
+enum class FinalChoice : uint8_t { kBest, kSample };
 constexpr std::array<std::string_view, 2> kSelectNames = {"best", "sample"};
 
 struct ParticleGibbsOptions {
@@ -54,7 +54,7 @@ struct ParticleGibbsOptions {
   int keep = 1;
   int max_steps = 0;
   float temperature = 0.8f;
-  Select select = Select::kBest;
+  FinalChoice select = FinalChoice::kBest;
   Level level = Level::kPath;
   Aggregate aggregate = Aggregate::kLast;
   int64_t AtOnce() const { return particles; }
@@ -84,8 +84,8 @@ struct Particle {
 using Particles = std::vector<Particle>;
 
 // State of a search across its sweeps.
-struct State {
-  State(SearchContext& ctx, const ParticleGibbsOptions& options)
+struct SweepState {
+  SweepState(SearchContext& ctx, const ParticleGibbsOptions& options)
       : scores(ctx.tree(), options.level, options.aggregate),
         random(ctx.Stream(kRoot, Purpose::kSelect)) {}
   PathScores scores;
@@ -95,7 +95,7 @@ struct State {
 };
 
 // Logits of the scores; a particle still at the root has no weight.
-std::vector<double> LogWeights(const Particles& particles, State& state) {
+std::vector<double> LogWeights(const Particles& particles, SweepState& state) {
   std::vector<double> logits;
   for (const Particle& particle : particles) {
     logits.push_back(particle.node == kRoot
@@ -105,7 +105,7 @@ std::vector<double> LogWeights(const Particles& particles, State& state) {
   return logits;
 }
 
-std::vector<size_t> Draw(const Particles& particles, int n, State& state) {
+std::vector<size_t> Draw(const Particles& particles, int n, SweepState& state) {
   return Resample(Softmax(LogWeights(particles, state), 1), n,
                   Resampling::kMultinomial, state.random);
 }
@@ -135,7 +135,8 @@ Co<bool> Extend(SearchContext& ctx, Particles& particles, int step,
 }
 
 // Holds the best finished response until a sweep has ended.
-void Hold(SearchContext& ctx, const Particles& particles, State& state) {
+void HoldBest(SearchContext& ctx, const Particles& particles,
+              SweepState& state) {
   for (const Particle& particle : particles) {
     if (!ctx.tree()[particle.node].terminal()) continue;
     const float score = state.scores.Of(particle.node);
@@ -146,7 +147,8 @@ void Hold(SearchContext& ctx, const Particles& particles, State& state) {
 }
 
 // Offers the particle of the highest weight whose response has ended.
-void OfferBest(SearchContext& ctx, const Particles& particles, State& state) {
+void OfferBest(SearchContext& ctx, const Particles& particles,
+               SweepState& state) {
   const std::vector<double> weights = LogWeights(particles, state);
   size_t best = particles.size();
   for (size_t i = 0; i < particles.size(); ++i) {
@@ -161,7 +163,7 @@ void OfferBest(SearchContext& ctx, const Particles& particles, State& state) {
 // One sweep. `particles` holds its references, and afterwards all its
 // particles, references last. False if the budget ended it.
 Co<bool> Sweep(SearchContext& ctx, Particles& particles,
-               const ParticleGibbsOptions& options, State& state) {
+               const ParticleGibbsOptions& options, SweepState& state) {
   const Particles references = particles;
   std::vector<std::vector<NodeId>> walks;
   for (const Particle& reference : references) {
@@ -175,7 +177,7 @@ Co<bool> Sweep(SearchContext& ctx, Particles& particles,
                                  [](Particle p) { return !p.stopped; });
        ++step) {
     if (!co_await Extend(ctx, particles, step, options)) co_return false;
-    if (state.sweeps == 0) Hold(ctx, particles, state);
+    if (state.sweeps == 0) HoldBest(ctx, particles, state);
     if (ctx.ShouldStop()) co_return false;
     Particles next;
     for (const size_t i : Draw(particles, static_cast<int>(moving), state)) {
@@ -192,7 +194,7 @@ Co<bool> Sweep(SearchContext& ctx, Particles& particles,
 }
 
 Co<> RunParticleGibbs(SearchContext& ctx, const ParticleGibbsOptions& options) {
-  State state(ctx, options);
+  SweepState state(ctx, options);
   Particles particles, references;
   while (state.sweeps < options.iterations && !ctx.ShouldStop()) {
     particles = references;
@@ -205,7 +207,7 @@ Co<> RunParticleGibbs(SearchContext& ctx, const ParticleGibbsOptions& options) {
       references.push_back(particles[i]);
     }
   }
-  if (options.select == Select::kBest || particles.empty()) co_return;
+  if (options.select == FinalChoice::kBest || particles.empty()) co_return;
   const Particle drawn = particles[Draw(particles, 1, state).front()];
   if (ctx.tree()[drawn.node].terminal()) {
     ctx.Offer(drawn.node, state.scores.Of(drawn.node));

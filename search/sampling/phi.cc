@@ -118,8 +118,8 @@ struct Written {
   std::vector<double> advantages;
 };
 
-struct State {
-  State(SearchContext& ctx, const PhiOptions& options)
+struct PhiState {
+  PhiState(SearchContext& ctx, const PhiOptions& options)
       : votes(options.choice), random(ctx.Stream(kRoot, Purpose::kSelect)) {}
   Votes votes;
   RandomStream random;  // of all draws, in order
@@ -210,7 +210,7 @@ bool AllEqual(const Tree& tree, const std::vector<NodeId>& from,
 // Until there is a vote, holds the rollout of the sample with the highest
 // weight.
 void Hold(SearchContext& ctx, const Written& written,
-          const std::vector<double>& weights, const State& state) {
+          const std::vector<double>& weights, const PhiState& state) {
   if (!state.votes.empty()) return;
   const auto heaviest = std::max_element(weights.begin(), weights.end());
   const NodeId end =
@@ -221,7 +221,7 @@ void Hold(SearchContext& ctx, const Written& written,
 
 // Stages 1 to 6. False if `paths` are the last ones.
 Co<bool> TakeStep(SearchContext& ctx, int step, const PhiOptions& options,
-                  State& state, std::vector<Path>& paths) {
+                  PhiState& state, std::vector<Path>& paths) {
   const Samples samples = co_await Propose(ctx, paths, options);
   if (samples.nodes.empty()) co_return false;
   const auto tau = static_cast<double>(options.tau);
@@ -264,7 +264,7 @@ Co<bool> TakeStep(SearchContext& ctx, int step, const PhiOptions& options,
 
 // The end: draws one response among those of the paths, or kNoNode.
 Co<NodeId> Choose(SearchContext& ctx, const std::vector<Path>& paths,
-                  const PhiOptions& options, State& state) {
+                  const PhiOptions& options, PhiState& state) {
   std::vector<NodeId> from;
   std::vector<double> before;
   for (const Path& path : paths) {
@@ -293,7 +293,7 @@ Co<NodeId> Choose(SearchContext& ctx, const std::vector<Path>& paths,
 }
 
 Co<> RunPhi(SearchContext& ctx, const PhiOptions& options) {
-  State state(ctx, options);
+  PhiState state(ctx, options);
   for (int round = 0;
        (options.rounds == 0 || round < options.rounds) && !ctx.ShouldStop();
        ++round) {

@@ -59,15 +59,15 @@ struct TotBfsOptions {
 };
 
 // A step that may be kept.
-struct Candidate {
+struct ValuedStep {
   NodeId node = kNoNode;
   float value = 0;
 };
 
 // Stage 2: in order of kept paths, then of samples.
-std::vector<Candidate> Valued(const Tree& tree,
-                              const std::vector<std::vector<NodeId>>& found) {
-  std::vector<Candidate> candidates;
+std::vector<ValuedStep> Valued(const Tree& tree,
+                               const std::vector<std::vector<NodeId>>& found) {
+  std::vector<ValuedStep> candidates;
   std::vector<NodeId> seen;
   for (const auto& some : found) {
     for (const NodeId node : some) {
@@ -81,14 +81,14 @@ std::vector<Candidate> Valued(const Tree& tree,
 }
 
 // Stage 3, sample: one draw per place; uniform if all values are 0.
-std::vector<Candidate> Sampled(const std::vector<Candidate>& candidates,
-                               int count, RandomStream& draws) {
+std::vector<ValuedStep> Sampled(const std::vector<ValuedStep>& candidates,
+                                int count, RandomStream& draws) {
   std::vector<double> sums(candidates.size());
   std::transform_inclusive_scan(
       candidates.begin(), candidates.end(), sums.begin(), std::plus<>(),
-      [](const Candidate& c) { return static_cast<double>(c.value); });
+      [](const ValuedStep& c) { return static_cast<double>(c.value); });
   if (sums.back() <= 0) std::iota(sums.begin(), sums.end(), 1.0);
-  std::vector<Candidate> kept;
+  std::vector<ValuedStep> kept;
   for (int i = 0; i < count; ++i) {
     const auto at = std::upper_bound(sums.begin(), sums.end(),
                                      draws.UniformDouble() * sums.back());
@@ -99,16 +99,17 @@ std::vector<Candidate> Sampled(const std::vector<Candidate>& candidates,
 }
 
 // Stage 3.
-std::vector<Candidate> Select(const TotBfsOptions& options,
-                              std::vector<Candidate> candidates,
-                              RandomStream& draws) {
+std::vector<ValuedStep> Select(const TotBfsOptions& options,
+                               std::vector<ValuedStep> candidates,
+                               RandomStream& draws) {
   if (candidates.empty()) return candidates;
   if (options.select == Selection::kSample) {
     return Sampled(candidates, options.n_select, draws);
   }
-  std::stable_sort(
-      candidates.begin(), candidates.end(),
-      [](const Candidate& a, const Candidate& b) { return a.value > b.value; });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const ValuedStep& a, const ValuedStep& b) {
+                     return a.value > b.value;
+                   });
   if (candidates.size() > static_cast<size_t>(options.n_select)) {
     candidates.resize(static_cast<size_t>(options.n_select));
   }
@@ -124,10 +125,10 @@ Co<> RunPass(SearchContext& ctx, const TotBfsOptions& options,
   while (!kept.empty() && !ctx.ShouldStop()) {
     co_await Propose(ctx, kept, ask, true, found, !options.merge);  // 1
     const Tree& tree = ctx.tree();
-    const std::vector<Candidate> best =
+    const std::vector<ValuedStep> best =
         Select(options, Valued(tree, found), draws);  // 2, 3
     kept.clear();
-    for (const Candidate& step : best) {
+    for (const ValuedStep& step : best) {
       if (!tree[step.node].terminal()) {
         kept.push_back(step.node);
         continue;

@@ -22,7 +22,7 @@ Json Number(float value) {
   return value;
 }
 
-Json Usage(const SearchResult& result) {
+Json UsageOf(const SearchResult& result) {
   return {{"prompt_tokens", result.prompt_tokens},
           {"completion_tokens", result.response_tokens},
           {"total_tokens", result.prompt_tokens + result.response_tokens},
@@ -108,7 +108,7 @@ std::string ApiReply::Whole(const SearchResult& result) const {
   }
   Json reply = Head(/*chunk=*/false);
   reply["choices"] = Json::array({std::move(choice)});
-  reply["usage"] = Usage(result);
+  reply["usage"] = UsageOf(result);
   reply["search"] = Search(result);
   return JsonText(reply);
 }
@@ -196,7 +196,7 @@ std::string ApiReply::Rest(const SearchResult& result) const {
   if (include_usage_) {
     Json usage = Head(/*chunk=*/true);
     usage["choices"] = Json::array();
-    usage["usage"] = Usage(result);
+    usage["usage"] = UsageOf(result);
     out += Event(JsonText(usage));
   }
   return out + Event("[DONE]");

@@ -72,6 +72,20 @@ class CheckLayersTest(unittest.TestCase):
         found = self.violations({"src/eval/one.cc": constant,
                                  "src/eval/two.cc": constant})
         self.assertEqual(len(found), 1, found)
+        # A type or an alias of that name in another file.
+        for other in ("struct IsWord {\n  int a;\n};",
+                      "enum class IsWord : uint8_t { kYes };",
+                      "using IsWord = int;"):
+            for one, two in ((same, source(other)), (source(other), same)):
+                found = self.violations({"search/one.cc": one,
+                                         "search/two.cc": two})
+                self.assertEqual(len(found), 1, (other, found))
+        found = self.violations({"base/one.cc": source("using A = int;"),
+                                 "base/two.cc": source("using A = char;")})
+        self.assertEqual(len(found), 1, found)
+        alias = source("using A = int;")
+        self.assertEqual(self.violations({"base/one.cc": alias,
+                                          "base/two.cc": alias}), [])
         # Overloads, other layers, and files that are never joined.
         for other, text in (("base/two.cc", overload),
                             ("search/two.cc", same),

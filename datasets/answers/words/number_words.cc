@@ -84,7 +84,7 @@ std::optional<int64_t> Denominator(std::string_view word) {
   return NumberMeant(word.substr(0, word.size() - 1), Reading::kPart);
 }
 
-bool Decimal(std::string_view word) {
+bool IsDecimal(std::string_view word) {
   return !word.empty() && word.size() <= 20 &&
          word.find_first_not_of("0123456789.") == std::string_view::npos &&
          word.front() != '.' && word.back() != '.';
@@ -108,15 +108,15 @@ std::string NumberInWords(std::string_view folded) {
     sign = "-";
     words.erase(words.begin());
     // "negative 5"
-    if (words.size() == 1 && Decimal(words[0])) return sign + words[0];
+    if (words.size() == 1 && IsDecimal(words[0])) return sign + words[0];
   }
   if (words.size() > 1 && words[0] == "positive" && sign.empty()) {
     words.erase(words.begin());
-    if (words.size() == 1 && Decimal(words[0])) return words[0];
+    if (words.size() == 1 && IsDecimal(words[0])) return words[0];
   }
   if (const auto whole = Whole(words)) return absl::StrCat(sign, *whole);
   // "2.5 million"
-  if (words.size() == 2 && Decimal(words[0])) {
+  if (words.size() == 2 && IsDecimal(words[0])) {
     if (const auto scale = Scale(words[1])) {
       return absl::StrCat(sign, words[0], "*", *scale);
     }
@@ -125,16 +125,17 @@ std::string NumberInWords(std::string_view folded) {
   for (const Phrase& root : Rows(Reading::kRootOf)) {
     if (!folded.starts_with(root.pattern)) continue;
     const std::string_view of = TrimBlanks(folded.substr(root.pattern.size()));
-    if (!Decimal(of) || of.size() + root.pattern.size() == folded.size()) break;
+    if (!IsDecimal(of) || of.size() + root.pattern.size() == folded.size())
+      break;
     return absl::StrCat(std::string(root.meaning), "{", std::string(of), "}");
   }
   // "1 in 4", "1 out of 4"
-  if (words.size() == 3 && words[1] == "in" && Decimal(words[0]) &&
-      Decimal(words[2])) {
+  if (words.size() == 3 && words[1] == "in" && IsDecimal(words[0]) &&
+      IsDecimal(words[2])) {
     return absl::StrCat(words[0], "/", words[2]);
   }
   if (words.size() == 4 && words[1] == "out" && words[2] == "of" &&
-      Decimal(words[0]) && Decimal(words[3])) {
+      IsDecimal(words[0]) && IsDecimal(words[3])) {
     return absl::StrCat(words[0], "/", words[3]);
   }
   const auto part = Denominator(words.back());
@@ -363,7 +364,7 @@ std::string FormulaInWords(std::string_view folded) {
       if (found || !BeginsWord(folded, root.pattern)) continue;
       folded = TrimBlanks(folded.substr(root.pattern.size()));
       const std::string_view of = folded.substr(0, folded.find(' '));
-      if (!Decimal(of)) return {};
+      if (!IsDecimal(of)) return {};
       out += absl::StrCat(std::string(root.meaning), "{", std::string(of), "}");
       folded = TrimBlanks(folded.substr(of.size()));
       found = true;
@@ -374,7 +375,7 @@ std::string FormulaInWords(std::string_view folded) {
     const bool letter = word.size() == 1 && Letter(word[0]);
     if (number) {
       out += std::to_string(*number);
-    } else if (Decimal(word) || letter || word == "pi") {
+    } else if (IsDecimal(word) || letter || word == "pi") {
       out += word == "pi" ? "\\pi" : std::string(word);
     } else {
       return {};

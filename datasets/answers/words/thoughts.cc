@@ -21,7 +21,7 @@ struct Tag {
   size_t end = 0;  // position behind it
 };
 
-bool Named(std::string_view name) {
+bool IsThoughtMark(std::string_view name) {
   return std::find(std::begin(kThoughtTags), std::end(kThoughtTags), name) !=
          std::end(kThoughtTags);
 }
@@ -75,7 +75,7 @@ Tag ReadTag(std::string_view text, size_t at) {
     return colon == std::string_view::npos ? word : word.substr(colon + 1);
   };
   if (name.starts_with("/")) {
-    tag.ends = Named(without_maker(name.substr(1)));
+    tag.ends = IsThoughtMark(without_maker(name.substr(1)));
     return tag;
   }
   name = without_maker(name);
@@ -89,12 +89,12 @@ Tag ReadTag(std::string_view text, size_t at) {
   for (const std::string_view mark :
        {"begin_of_", "start_of_", "begin_", "start_"}) {
     if (!name.starts_with(mark)) continue;
-    tag.begins = Named(name.substr(mark.size()));
+    tag.begins = IsThoughtMark(name.substr(mark.size()));
     return tag;
   }
   for (const std::string_view mark : {"end_of_", "end_"}) {
     if (!name.starts_with(mark)) continue;
-    tag.ends = Named(name.substr(mark.size()));
+    tag.ends = IsThoughtMark(name.substr(mark.size()));
     return tag;
   }
   // "<think id=1>"
@@ -102,8 +102,9 @@ Tag ReadTag(std::string_view text, size_t at) {
   const size_t blank = plain.find(' ');
   const bool attributes =
       blank != std::string::npos && plain.find('=') != std::string::npos;
-  tag.begins = Named(name) ||
-               (attributes && Named(std::string_view(plain).substr(0, blank)));
+  tag.begins =
+      IsThoughtMark(name) ||
+      (attributes && IsThoughtMark(std::string_view(plain).substr(0, blank)));
   return tag;
 }
 
