@@ -47,7 +47,8 @@ class DeviceTest(ProgramTest):
             result = subprocess.run([alone, *arguments], capture_output=True,
                                     text=True, timeout=60, check=False)
             self.assertEqual(result.returncode, 1)
-            self.assertIn("cannot be started", result.stderr)
+            self.assertIn("espalier-learn, which is not built",
+                          result.stderr)
             self.assertIn("tools/dev build espalier-learn", result.stderr)
         # The device cpu needs no second program.
         result = subprocess.run(

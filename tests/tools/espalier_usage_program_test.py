@@ -126,6 +126,10 @@ class NumberTest(UsageTest):
                      "--max-perplexity"):
             self.refused(2, ("export", "x.db", "--kind", "sft", "--out", "o",
                              name, "nan"), name, "nan: expected a number")
+        for value in ("5", "-0.1", "inf", "-1e400"):
+            self.refused(2, ("export", "x.db", "--kind", "steps", "--out", "o",
+                             "--threshold", value), "--threshold",
+                         "a number from 0 to 1")
         for name in ("--min-edit-distance", "--min-outcomes", "--top",
                      "--per-problem", "--eval-limit"):
             self.refused(2, ("export", "x.db", "--kind", "sft", "--out", "o",
@@ -433,8 +437,7 @@ class FileTest(UsageTest):
             result = subprocess.run([alone, *arguments], capture_output=True,
                                     text=True, check=False)
             self.assertEqual(result.returncode, 0, result.stderr)
-            self.assertIn("Usage: espalier-learn " + arguments[0],
-                          result.stdout)
+            self.assertIn("Usage: espalier " + arguments[0], result.stdout)
             self.assertIn("--out", result.stdout + "--out" * (
                 arguments[1] == "--help" and arguments[0] == "train"))
             self.assertIn("tools/dev build espalier-learn", result.stdout)

@@ -84,12 +84,19 @@ int StartLearn(char** argv) {
         static_cast<int>(help.size()), help.data(), kRemedy);
     return 0;
   }
-  std::fprintf(stderr,
-               "espalier %s: %s, which training and devices other than cpu "
-               "need, cannot be started: %s; remedy: %s\n",
-               argv[1], learn.c_str(),
-               reason == ENOENT ? "it is not built" : std::strerror(reason),
-               kRemedy);
+  const std::string_view command = argv[1];
+  const bool trains = command == "train" || command == "self-train";
+  std::fprintf(stderr, "espalier %s: %s needs the program espalier-learn, ",
+               argv[1], trains ? "training" : "a --device other than cpu");
+  if (reason == ENOENT) {
+    std::fprintf(stderr, "which is not built; remedy: build it with: %s\n",
+                 kRemedy);
+  } else {
+    std::fprintf(stderr,
+                 "and %s cannot be started: %s; remedy: build it anew with: "
+                 "%s\n",
+                 learn.c_str(), std::strerror(reason), kRemedy);
+  }
   return 1;
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -142,7 +143,11 @@ absl::Status TrainAll(const ZooCommand& command) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app("Trains Espalier's models", "espalier-learn");
+  // `espalier` passes these two on, and their help names it.
+  const std::string_view given = argc > 1 ? argv[1] : "";
+  const bool passed_on = given == "train" || given == "self-train";
+  const char* const program = passed_on ? "espalier" : "espalier-learn";
+  CLI::App app("Trains Espalier's models", program);
   app.require_subcommand(1);
   BenchOptions bench;
   CLI::App* command =
@@ -229,10 +234,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(Arguments(argc, argv));
   } catch (const CLI::ParseError& error) {
-    const bool passed_on =
-        train_command->parsed() || self_train_command->parsed();
-    const int code =
-        EndParse(app, error, passed_on ? "espalier" : "espalier-learn");
+    const int code = EndParse(app, error, program);
     if (code != 0) return code;
     return EndCommand("espalier-learn --help", {});
   }

@@ -284,7 +284,7 @@ void AddFlags(CLI::App& app, TrainFlags& flags, bool reward) {
         app.add_option("--held-out", run.held_out,
                        "Share of the problems that are not trained on; the "
                        "loss on them is measured after each epoch, and the "
-                       "state with the lowest is written")
+                       "state with the lowest loss is written")
             ->capture_default_str()
             ->check(RealFrom(0, 1));
     app.add_option("--patience", run.patience,
