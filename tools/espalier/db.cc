@@ -207,16 +207,19 @@ absl::Status RunMerge(const DbFlags& flags) {
                              {"continue with --resume", "merge again"}}));
   }
   const MergeReport& report = *merged;
-  std::fprintf(
-      flags.json.report(),
-      "%s: %lld runs, %lld problems, %lld searches and %lld solutions added; "
-      "%lld searches continued, %lld were there\n",
-      Printable(flags.out).c_str(), static_cast<long long>(report.runs),
-      static_cast<long long>(report.problems),
-      static_cast<long long>(report.searches),
-      static_cast<long long>(report.solutions),
-      static_cast<long long>(report.continued),
-      static_cast<long long>(report.same));
+  const auto count = [](int64_t n, const char* one, const char* many) {
+    return absl::StrCat(n, " ", n == 1 ? one : many);
+  };
+  std::fprintf(flags.json.report(),
+               "%s: %s, %s, %s and %s added; %s continued, %lld already "
+               "there\n",
+               Printable(flags.out).c_str(),
+               count(report.runs, "run", "runs").c_str(),
+               count(report.problems, "problem", "problems").c_str(),
+               count(report.searches, "search", "searches").c_str(),
+               count(report.solutions, "solution", "solutions").c_str(),
+               count(report.continued, "search", "searches").c_str(),
+               static_cast<long long>(report.same));
   ESP_RETURN_IF_ERROR(flags.json.Write(
       nlohmann::ordered_json{{"out", flags.out},
                              {"runs", report.runs},

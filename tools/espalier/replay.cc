@@ -64,9 +64,11 @@ absl::Status RunReplay(const ReplayFlags& flags) {
                          "solution have no tree"
                        : ""));
   }
-  std::printf("%lld searches replayed, %lld nodes: %lld identical\n",
+  std::printf("%lld %s replayed, %lld %s: %lld identical\n",
               static_cast<long long>(same + other),
-              static_cast<long long>(nodes), static_cast<long long>(same));
+              same + other == 1 ? "search" : "searches",
+              static_cast<long long>(nodes), nodes == 1 ? "node" : "nodes",
+              static_cast<long long>(same));
   if (other == 0) return absl::OkStatus();
   return absl::DataLossError(absl::StrCat(
       other,

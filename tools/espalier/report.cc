@@ -96,10 +96,11 @@ void AddReport(CLI::App& app, RunFunction& run) {
                  ".work appended, or --work), or a metrics.jsonl")
       ->required();
   app.add_option("--metric", flags->metrics,
-                 "Metric to plot; may be repeated. Default: losses, and those "
-                 "of entropy, kl, clip_rate, right, grad_norm, learning_rate, "
-                 "tokens_per_second, and a reward level's auc, first_error_f1, "
-                 "brier and ece, that vary; for self-training, only losses")
+                 "Metric to plot; may be repeated. Default: all losses, plus "
+                 "any of these that change: entropy, kl, clip_rate, right, "
+                 "grad_norm, learning_rate, tokens_per_second, and a reward "
+                 "level's auc, first_error_f1, brier and ece; for "
+                 "self-training, only losses")
       ->allow_extra_args(false);
   app.add_option(
       "--html", flags->html_file,
