@@ -106,7 +106,8 @@ void AddModelFlags(CLI::App& app, ModelFlags& flags) {
                  "behind llama-server, vLLM or SGLang, as URL or URL#NAME, "
                  "several servers of one model separated by commas "
                  "(docs/guide/servers.md). Default: the model shipped for the "
-                 "task")
+                 "task; there is one for stories, and one for countdown, which "
+                 "can also play game24 (--task countdown)")
       ->check(ModelPlace());
   app.add_option("--tokenizer", flags.tokenizer,
                  "Folder or GGUF file with the tokenizer of a --model behind a "
@@ -295,11 +296,11 @@ absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
   return PromptText(prompt);
 }
 
-void AddSecondsFlag(CLI::App& app, double& seconds) {
+void AddSecondsFlag(CLI::App& app, double& seconds, const std::string& mark) {
   CLI::Option* named =
       app.add_option("--max-seconds", seconds,
-                     "Seconds after which a search ends, which is recorded; 0: "
-                     "no limit")
+                     absl::StrCat("End a search after this many seconds and ",
+                                  mark, "; 0: no limit"))
           ->capture_default_str()
           ->check(RealFrom(0));
   app.add_option_function<double>(
@@ -315,7 +316,7 @@ void AddSecondsFlag(CLI::App& app, double& seconds) {
       ->excludes(named);
 }
 
-void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
+void AddBudgetFlags(CLI::App& app, SearchOptions& search, bool measures) {
   app.add_option("--budget-model-calls", search.max_model_calls,
                  "Model requests per search; 0: no limit")
       ->capture_default_str()
@@ -340,9 +341,12 @@ void AddBudgetFlags(CLI::App& app, SearchOptions& search) {
       ->check(WholeFrom(0));
   app.add_option(
          "--response-tokens", search.response_tokens,
-         "Approximate tokens of one response, reserved to finish one "
-         "if a search has no answer. 0: measured on the first problems "
-         "of the set (eval, generate), otherwise a quarter of the budget")
+         absl::StrCat("Approximate tokens of one response, reserved to finish "
+                      "one if a search has no answer. 0: ",
+                      measures ? "measured on the first problems, or where "
+                                 "that fails "
+                               : "",
+                      "a quarter of the budget"))
       ->capture_default_str()
       ->check(WholeFrom(0));
   app.add_option("--top-k", search.top_k,
@@ -477,7 +481,8 @@ EngineOptions RewardModelOf(const ModelFlags& flags) {
 }
 
 absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
-                                             const std::string& task) {
+                                             const std::string& task,
+                                             int code_if_unshipped) {
   EngineOptions options = RewardModelOf(flags);
   options.policy = flags.model;
   options.tokenizer = flags.tokenizer;
@@ -488,9 +493,18 @@ absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
     std::error_code error;
     options.policy = absl::StrCat(zoo, "/", task);
     if (!fs::is_directory(options.policy, error)) {
-      return absl::NotFoundError(
-          absl::StrCat("no model is shipped for task \"", task, "\" (",
-                       options.policy, "); name a checkpoint with --model"));
+      return WithExitCode(
+          absl::NotFoundError(absl::StrCat(
+              "no model is shipped for task \"", task, "\" (no folder ",
+              options.policy, ")",
+              task == "game24"
+                  ? "\n  remedy: --task countdown asks the shipped "
+                    "countdown model, which knows these puzzles"
+                  : "",
+              "\n  remedy: use a language model (a folder or a GGUF file), "
+              "e.g. --model ~/models/Qwen2.5-1.5B-Instruct "
+              "(docs/guide/models.md)")),
+          code_if_unshipped);
     }
   }
   return ResolvedModels(options);

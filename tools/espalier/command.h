@@ -158,12 +158,15 @@ absl::StatusOr<std::string> ResolvePromptText(const PromptFlags& flags,
                                               const std::string& checkpoint);
 
 // Budgets of a search other than tokens, its stops, and filters of samples; for
-// every command that searches.
-void AddBudgetFlags(CLI::App& app, SearchOptions& search);
+// every command that searches. `measures`: it measures the length of responses
+// (MeasureResponseTokens).
+void AddBudgetFlags(CLI::App& app, SearchOptions& search, bool measures = true);
 
-// --max-seconds of a search, for every command that has one. --seconds, its
-// name in earlier versions, is read with a notice.
-void AddSecondsFlag(CLI::App& app, double& seconds);
+// --max-seconds of a search, for every command that has one. `mark`: how the
+// help says that such a search is marked. --seconds, its name in earlier
+// versions, is read with a notice.
+void AddSecondsFlag(CLI::App& app, double& seconds,
+                    const std::string& mark = "record that it was cut short");
 
 // --verifier-reward, for every command that searches.
 void AddVerifierReward(CLI::App& app, bool& flag);
@@ -186,9 +189,10 @@ class ResolvedModels {
 // How models run, and the reward model that flags name.
 EngineOptions RewardModelOf(const ModelFlags& flags);
 // The models that answer a task: flags.model, else the shipped model of the
-// task.
+// task. `code_if_unshipped`: the exit code where there is none.
 absl::StatusOr<ResolvedModels> ResolveModels(const ModelFlags& flags,
-                                             const std::string& task);
+                                             const std::string& task,
+                                             int code_if_unshipped = 1);
 
 }  // namespace espalier
 

@@ -221,8 +221,9 @@ void AddServe(CLI::App& app, RunFunction& run) {
                  "Most tokens that a request may ask a search to sample")
       ->capture_default_str()
       ->check(WholeFrom(1));
-  AddBudgetFlags(app, server.api.search);
-  AddSecondsFlag(app, server.api.search.max_seconds);
+  AddBudgetFlags(app, server.api.search, /*measures=*/false);
+  AddSecondsFlag(app, server.api.search.max_seconds,
+                 "say so in the reply's stop_reason");
   app.add_option("--seed", server.api.search.seed,
                  "Random seed of requests that name none")
       ->capture_default_str();

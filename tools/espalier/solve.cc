@@ -485,7 +485,8 @@ absl::StatusOr<std::vector<TaskGroup>> GroupByTask(
                      [&](const TaskGroup& one) { return one.name == name; });
     if (group == groups.end()) {
       TaskGroup added{.name = name};
-      ESP_ASSIGN_OR_RETURN(added.models, ResolveModels(flags.models, name));
+      ESP_ASSIGN_OR_RETURN(added.models,
+                           ResolveModels(flags.models, name, kForeignExitCode));
       ESP_ASSIGN_OR_RETURN(
           const std::string prompt,
           ResolvePromptText(flags.prompt,
@@ -655,11 +656,10 @@ void AddSolve(CLI::App& app, RunFunction& run) {
       ->excludes(file)
       ->excludes(lines);
   app.footer(
-      "Exit status: 0; 3 if a question was refused (--force); 4 if no right\n"
-      "answer was found to a question whose answer its rules can check\n"
-      "(countdown, game24, sudoku, proof); 1 after any other error, 2 for "
-      "wrong\n"
-      "usage.");
+      "Exit status: 0; 3 if a question was refused (--force), or no model is\n"
+      "shipped for its task (--model); 4 if no right answer was found to a\n"
+      "question whose answer its rules can check (countdown, game24, sudoku,\n"
+      "proof); 1 after any other error, 2 for wrong usage.");
   app.add_option("--task", flags->task,
                  "Task that prompts the question: auto, " +
                      absl::StrJoin(TaskNames(), ", "))
