@@ -15,8 +15,9 @@ namespace espalier {
 
 enum class Wanted { kData, kModel };
 
-// For the first bytes of a Git LFS pointer or a Parquet file: what it is and
-// what to do. "" for any other file.
+// For the first bytes of a Git LFS pointer, a Parquet file or, where data is
+// wanted, a packed file or an Arrow file: what it is and what to do. "" for any
+// other file.
 std::string ForeignBytes(std::string_view head, Wanted wanted);
 
 // For a `name` that does not exist here but is a URL or may be a Hugging Face
