@@ -18,87 +18,13 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "datasets/sets/answer_kinds.h"
+#include "datasets/sets/option_marks.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr size_t kMostOptions = 26;  // one letter each
-
-char Letter(size_t option) { return static_cast<char>('A' + option); }
-
-// Length in bytes of the mark of option `i` at the start of `text`, with the
-// blanks after it: "(B)", "B)", "B.", "B:", also in lower case and with inner
-// blanks. 0 if it has none.
-size_t MarkAt(std::string_view text, size_t i) {
-  size_t at = 0;
-  const auto skip = [&] {
-    while (at < text.size() && absl::ascii_isspace(text[at])) ++at;
-  };
-  const bool open = text.starts_with("(");
-  if (open) ++at;
-  skip();
-  if (at == text.size() || absl::ascii_toupper(text[at]) != Letter(i)) return 0;
-  ++at;
-  skip();
-  if (at == text.size()) return 0;
-  const std::string_view ends = open ? ")" : ").:";
-  if (ends.find(text[at]) == std::string_view::npos) return 0;
-  ++at;
-  skip();
-  return at;
-}
-
-// Without the options' letters; unchanged if one lacks its own.
-std::vector<std::string> WithoutMarks(std::vector<std::string> options) {
-  std::vector<std::string> bare;
-  for (size_t i = 0; i < options.size(); ++i) {
-    const std::string text = Trimmed(options[i]);
-    const size_t mark = MarkAt(text, i);
-    if (mark == 0) return options;
-    bare.push_back(text.substr(mark));
-  }
-  return bare;
-}
-
-// The options that one text holds; none unless it has at least two marks.
-std::vector<std::string> SplitOptions(std::string_view text) {
-  // Where each mark begins and ends.
-  std::vector<std::pair<size_t, size_t>> marks;
-  for (size_t at = 0; at < text.size() && marks.size() < kMostOptions; ++at) {
-    const bool begins = at == 0 || absl::ascii_isspace(text[at - 1]) ||
-                        text[at - 1] == ',' || text[at - 1] == ';';
-    if (!begins) continue;
-    const size_t mark = MarkAt(text.substr(at), marks.size());
-    if (mark == 0) continue;
-    marks.emplace_back(at, at + mark);
-    at += mark - 1;
-  }
-  std::vector<std::string> options;
-  if (marks.size() < 2 || !Trimmed(text.substr(0, marks[0].first)).empty()) {
-    return options;
-  }
-  for (size_t i = 0; i < marks.size(); ++i) {
-    const size_t end = i + 1 < marks.size() ? marks[i + 1].first : text.size();
-    std::string option =
-        Trimmed(text.substr(marks[i].second, end - marks[i].second));
-    if (i + 1 < marks.size() &&
-        (option.ends_with(",") || option.ends_with(";"))) {
-      option = Trimmed(std::string_view(option).substr(0, option.size() - 1));
-    }
-    options.push_back(std::move(option));
-  }
-  return options;
-}
-
-// The options, and the set's own labels for them: "B", "2"; no labels if it has
-// none.
-struct Options {
-  std::vector<std::string> texts;
-  std::vector<std::string> labels;
-};
 
 bool IsOneLetter(std::string_view text) {
   return text.size() == 1 && absl::ascii_isalpha(text[0]);
@@ -110,7 +36,7 @@ bool IsWholeNumber(std::string_view text) {
 }
 
 // Adds an option; false if its text or its label is not valid.
-bool AddOption(const Json& text, const Json* label, Options& options) {
+bool AddOption(const Json& text, const Json* label, ListedOptions& options) {
   if (!text.is_string() && !text.is_number()) return false;
   options.texts.push_back(text.is_string() ? text.get<std::string>()
                                            : text.dump());
@@ -132,7 +58,7 @@ const Json* FirstMember(const Json& object,
 }
 
 // {"A": "ice", "B": "fire"} in the order of its labels.
-bool AddMembers(const Json& object, Options& options) {
+bool AddMembers(const Json& object, ListedOptions& options) {
   std::vector<std::pair<Json, const Json*>> members;
   for (const auto& [name, text] : object.items()) {
     if (!text.is_null()) members.emplace_back(name, &text);
@@ -151,7 +77,7 @@ bool AddMembers(const Json& object, Options& options) {
 }
 
 // One element of a list: a text, {"label": "A", "text": "ice"} or {"A": "ice"}.
-bool AddElement(const Json& one, Options& options) {
+bool AddElement(const Json& one, ListedOptions& options) {
   if (!one.is_object()) return AddOption(one, nullptr, options);
   const Json* text = FirstMember(one, {"text", "value", "content", "option"});
   const Json* label = FirstMember(one, {"label", "key", "letter", "id"});
@@ -162,8 +88,8 @@ bool AddElement(const Json& one, Options& options) {
 }
 
 // Parses the options in a value; `wrong` is "" on success.
-Options OptionsOf(const Json& value, std::string& wrong) {
-  Options options;
+ListedOptions OptionsOf(const Json& value, std::string& wrong) {
+  ListedOptions options;
   if (value.is_string()) {
     const std::string text = Trimmed(value.get<std::string>());
     if (text.starts_with("[") || text.starts_with("{")) {
@@ -182,7 +108,8 @@ Options OptionsOf(const Json& value, std::string& wrong) {
       wrong = "the options are one text without \"A)\", \"B)\" and so on";
     }
     // MathQA also has "a ) a ) 12 , b ) b ) 15".
-    options.texts = WithoutMarks(std::move(options.texts));
+    options.lettered = true;
+    TakeMarks(options);
     return options;
   }
   bool good = true;
@@ -210,7 +137,7 @@ Options OptionsOf(const Json& value, std::string& wrong) {
   } else if (!options.labels.empty() && labels.size() != options.texts.size()) {
     wrong = "expected one label per option";
   }
-  options.texts = WithoutMarks(std::move(options.texts));
+  TakeMarks(options);
   return options;
 }
 
@@ -221,7 +148,8 @@ std::string CheckOptions(const std::vector<std::string>& options) {
   }
   for (size_t i = 0; i < options.size(); ++i) {
     if (!Trimmed(options[i]).empty()) continue;
-    return absl::StrCat("option ", std::string(1, Letter(i)), " is empty");
+    return absl::StrCat("option ", std::string(1, OptionLetter(i)),
+                        " is empty");
   }
   return "";
 }
@@ -278,8 +206,8 @@ std::string GoldText(const Json& gold) {
 
 // The option that the set itself labels `text`; none, with an error in `wrong`,
 // if the options have labels of this kind but none is `text`.
-std::optional<size_t> Labelled(const Options& all, const std::string& text,
-                               std::string& wrong) {
+std::optional<size_t> Labelled(const ListedOptions& all,
+                               const std::string& text, std::string& wrong) {
   for (size_t i = 0; i < all.labels.size(); ++i) {
     if (absl::EqualsIgnoreCase(text, all.labels[i])) return i;
   }
@@ -293,19 +221,25 @@ std::optional<size_t> Labelled(const Options& all, const std::string& text,
 }
 
 // The option that one value of a gold column names.
-Found FindOption(const Json& gold, const Options& all, Counting counting) {
+Found FindOption(const Json& gold, const ListedOptions& all,
+                 Counting counting) {
   const std::vector<std::string>& options = all.texts;
   const std::string text = GoldText(gold);
   Found found;
   found.option = Labelled(all, text, found.wrong);
   if (found.option || !found.wrong.empty()) return found;
+  found.wrong = DoubtAbout(text, all);
+  if (!found.wrong.empty()) return found;
   // "B", "(B)" or "B. twelve".
   for (size_t i = 0; i < options.size(); ++i) {
-    if (text == std::string(1, Letter(i)) ||
-        text == std::string(1, absl::ascii_tolower(Letter(i)))) {
+    if (text == std::string(1, OptionLetter(i)) ||
+        text == std::string(1, absl::ascii_tolower(OptionLetter(i)))) {
       return {.option = i};
     }
-    const size_t mark = MarkAt(text, i);
+    const bool labelled = !all.labels.empty() && IsOneLetter(all.labels[i]);
+    const size_t mark =
+        MarkAt(text, labelled ? absl::ascii_toupper(all.labels[i][0])
+                              : OptionLetter(i));
     if (mark == 0) continue;
     if (mark == text.size() || text.substr(mark) == Trimmed(options[i])) {
       return {.option = i};
@@ -384,7 +318,7 @@ std::vector<Json> LettersListed(std::string_view text, size_t count) {
 
 // Compares record.answer with what other columns give by a letter, a text or an
 // index; returns the error. A number may be the requested value.
-std::string Contradiction(const Options& options, Counting counting,
+std::string Contradiction(const ListedOptions& options, Counting counting,
                           const GoldColumn& taken, SetRecord& record) {
   for (const GoldColumn& other : kGoldColumns) {
     const Json* gold = FindColumn(record.fields, other.name);
@@ -395,7 +329,7 @@ std::string Contradiction(const Options& options, Counting counting,
     counting.only = true;
     const Found found = FindOption(*gold, options, counting);
     if (!found.option) continue;
-    const std::string letter(1, Letter(*found.option));
+    const std::string letter(1, OptionLetter(*found.option));
     if (letter != record.answer) {
       return absl::StrCat("\"", taken.name, "\" names option ", record.answer,
                           " and \"", other.name, "\" option ", letter);
@@ -407,7 +341,8 @@ std::string Contradiction(const Options& options, Counting counting,
 
 // Writes the letters of the right options into record.answer, "" if no column
 // gives them; returns the error.
-std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
+std::string ReadGold(const ListedOptions& all, Counting counting,
+                     SetRecord& record) {
   const std::vector<std::string>& options = all.texts;
   const Json* gold = nullptr;
   const GoldColumn* column = nullptr;
@@ -438,7 +373,7 @@ std::string ReadGold(const Options& all, Counting counting, SetRecord& record) {
       record.wrong_set = found.wrong_set;
       return absl::StrCat(found.wrong, "; it is under \"", column->name, "\"");
     }
-    letters += Letter(*found.option);
+    letters += OptionLetter(*found.option);
     if (found.counted) record.counted = found.counted;
   }
   std::sort(letters.begin(), letters.end());
@@ -453,13 +388,13 @@ void Ask(const std::string& question, const std::vector<std::string>& options,
   std::vector<std::string> bare;
   for (size_t i = 0; i < options.size(); ++i) {
     bare.push_back(Trimmed(options[i]));
-    absl::StrAppend(&record.question, "\n", std::string(1, Letter(i)), ". ",
-                    bare.back());
+    absl::StrAppend(&record.question, "\n", std::string(1, OptionLetter(i)),
+                    ". ", bare.back());
   }
   record.fields["options"] = bare;
 }
 
-std::string Finish(const Options& options, Counting counting,
+std::string Finish(const ListedOptions& options, Counting counting,
                    SetRecord& record) {
   std::string wrong = CheckOptions(options.texts);
   if (!wrong.empty()) return wrong;
@@ -473,6 +408,7 @@ std::string Finish(const Options& options, Counting counting,
   // ReadAs reports a question without text.
   if (Trimmed(question).empty()) return "";
   wrong = ReadGold(options, counting, record);
+  if (wrong.empty()) wrong = EqualToGold(record.answer, options.texts);
   if (!wrong.empty()) return wrong;
   for (const char* column : {"rationale", "solution", "cot_content"}) {
     if (!record.solution.empty()) break;
@@ -524,7 +460,7 @@ std::string ReadList(Counting counting, SetRecord& record) {
     return ReadWithoutOptions(record);
   }
   std::string wrong;
-  const Options options = OptionsOf(*value, wrong);
+  const ListedOptions options = OptionsOf(*value, wrong);
   if (wrong.empty()) return Finish(options, counting, record);
   return absl::StrCat(wrong, "; ", WrongValue(column, "options", value));
 }
@@ -553,8 +489,19 @@ bool CountFrom1(const OptionColumns& columns) {
   return columns.first == '1' && std::string_view(columns.stem) != "sol";
 }
 
+// Social IQa's columns are answerA, answerB and answerC, and its labels 1, 2
+// and 3.
+Counting CountingOf(const OptionColumns& columns, Counting counting,
+                    const SetRecord& record) {
+  const bool social = columns.first == 'A' &&
+                      std::string_view(columns.stem) == "answer" &&
+                      !Unknown(FindColumn(record.fields, "label"));
+  if (!social || counting.given) return counting;
+  return {.from = 1, .given = true, .only = true};
+}
+
 std::string ReadColumns(Counting counting, SetRecord& record) {
-  Options options;
+  ListedOptions options;
   bool from_1 = false;
   for (const OptionColumns& columns : kOptionColumns) {
     from_1 = CountFrom1(columns);
@@ -563,7 +510,11 @@ std::string ReadColumns(Counting counting, SetRecord& record) {
       if (FindColumn(record.fields, column) == nullptr) break;
       options.texts.push_back(ColumnText(record.fields, column));
     }
-    if (options.texts.size() > 1) break;
+    options.lettered = columns.first == 'A' || columns.first == 'a';
+    if (options.texts.size() > 1) {
+      counting = CountingOf(columns, counting, record);
+      break;
+    }
     options.texts.clear();
   }
   // A row with fewer options than the file has columns.
@@ -626,6 +577,13 @@ const std::string& ChoiceColumns() {
   return columns;
 }
 
+bool HasListedOptions(const Json& fields) {
+  for (const char* column : kListColumns) {
+    if (!Unknown(FindColumn(fields, column))) return true;
+  }
+  return false;
+}
+
 std::string ReadChoiceList(SetRecord& record) { return ReadList({}, record); }
 
 std::string ReadChoiceColumns(SetRecord& record) {
@@ -655,7 +613,7 @@ std::string ReadGpqa(SetRecord& record) {
     if (FindColumn(record.fields, column) == nullptr) break;
     options.push_back(ColumnText(record.fields, column));
   }
-  const std::string wrong = CheckOptions(options);
+  std::string wrong = CheckOptions(options);
   if (!wrong.empty()) return wrong;
   // The same order for the same question, independent of the file and its
   // order.
@@ -666,9 +624,11 @@ std::string ReadGpqa(SetRecord& record) {
   std::sort(order.begin(), order.end());
   std::vector<std::string> shown;
   for (const auto& [key, i] : order) {
-    if (i == 0) record.answer = std::string(1, Letter(shown.size()));
+    if (i == 0) record.answer = std::string(1, OptionLetter(shown.size()));
     shown.push_back(options[i]);
   }
+  wrong = EqualToGold(record.answer, shown);
+  if (!wrong.empty()) return wrong;
   record.solution = ColumnText(record.fields, "Explanation");
   Ask(question, shown, record);
   return "";

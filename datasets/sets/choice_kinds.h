@@ -12,13 +12,17 @@
 // with labels: {"A": "12", "B": "15"}, {"text": [...], "label": [...]}, a list
 // of {"key": "A", "value": "12"}, and any of these as JSON in a text. The right
 // one is given by its label, its letter, its index from 0 or its text, under
-// the columns of ChoiceGoldColumns(). Refused are an answer that is one option
-// by its text and another by its index, except under answer_index and the like
-// and in MMLU's rows, and a record whose columns name two options. An index one
+// the columns of ChoiceGoldColumns(). Letters of options that are not A, B, C
+// in this order are labels (option_marks.h). Refused are an answer that is one
+// option by its text and another by its index, except under answer_index and
+// the like and in MMLU's rows, or by its letter, if the set does not letter its
+// options; a right option with the text of a wrong one; and a record whose
+// columns name two options. An index one
 // past the last option shows that the set counts from 1, and the whole set is
 // refused: the kinds choice-from-0 and choice-from-1 say how a set counts. The
 // same holds for a set of columns option1, option2 (choice1, ...) in which no
-// index is 0.
+// index is 0. Labels of Social IQa's columns, answerA, answerB, answerC, count
+// from 1.
 //
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_DATASETS_SETS_CHOICE_KINDS_H_
@@ -48,6 +52,9 @@ std::string ReadChoiceList(SetRecord& record);
 // One column per option: MMLU's own files, C-Eval, CMMLU (A, B), MedMCQA (opa,
 // opb), PIQA (sol1, sol2), WinoGrande (option1, option2).
 std::string ReadChoiceColumns(SetRecord& record);
+
+// Whether one of ChoiceListColumns() holds something.
+bool HasListedOptions(const nlohmann::json& fields);
 
 // Either of the two, if the user says where integers count from.
 std::string ReadChoiceFrom0(SetRecord& record);
