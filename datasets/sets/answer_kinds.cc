@@ -21,6 +21,42 @@ bool NoText(std::string_view text) {
   return absl::StripAsciiWhitespace(AbslView(text)).empty();
 }
 
+// What a list under "answer" may mean: the parts of one answer, such as the
+// solutions of an equation; accepted answers to a question about facts, as
+// nq_open has them; or either.
+enum class ListedAnswers { kParts, kAccepted, kUnclear };
+
+// Whether a text has a word of three letters or more; other than in Greek,
+// bytes of characters beyond ASCII count as letters.
+bool HasLongWord(std::string_view text) {
+  int run = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool foreign = byte >= 0x80 && byte != 0xCE && byte != 0xCF &&
+                         byte != 0xE2;  // E2: arrows, roots and the like
+    run = absl::ascii_isalpha(byte) || foreign ? run + 1 : 0;
+    if (run == 3) return true;
+  }
+  return false;
+}
+
+// Texts in words are accepted answers, numbers and formulas parts.
+ListedAnswers WhatIsListed(const Json& list) {
+  size_t words = 0, mixed = 0;
+  for (const Json& one : list) {
+    if (!one.is_string()) continue;
+    const std::string& text = one.get_ref<const std::string&>();
+    if (text.find_first_of("\\$=^_{}[]()<>+*/|") != std::string::npos ||
+        !HasLongWord(text)) {
+      continue;
+    }
+    const bool number = text.find_first_of("0123456789") != std::string::npos;
+    ++(number ? mixed : words);
+  }
+  if (words == list.size()) return ListedAnswers::kAccepted;
+  return words + mixed == 0 ? ListedAnswers::kParts : ListedAnswers::kUnclear;
+}
+
 }  // namespace
 
 std::string Trimmed(std::string_view text) {
@@ -138,9 +174,28 @@ std::string ReadPlain(SetRecord& record) {
   record.question = ColumnText(record.fields, "question");
   record.solution = ColumnText(record.fields, "solution");
   const Json* answer = FindColumn(record.fields, "answer");
+  if (answer == nullptr && FindColumn(record.fields, "mc1_targets")) {
+    return "TruthfulQA's \"mc1_targets\" is not read; write its choices under "
+           "\"options\", in a mixed order because the right one comes first, "
+           "and the right one under \"answer\"";
+  }
   if (answer == nullptr || answer->is_null()) return "";
   if (answer->is_object() || answer->is_boolean()) {
     return WrongValue("answer", "text or a number", answer);
+  }
+  if (answer->is_array() && answer->size() > 1) {
+    const ListedAnswers listed = WhatIsListed(*answer);
+    if (listed == ListedAnswers::kUnclear) {
+      return absl::StrCat(
+          WrongValue("answer", "one answer", answer),
+          ", which may be several accepted answers or one of several parts; "
+          "put accepted answers under \"golds\", or the parts in one text");
+    }
+    if (listed == ListedAnswers::kAccepted) {
+      record.fields["golds"] = *answer;
+      record.answer = Trimmed(answer->front().get_ref<const std::string&>());
+      return "";
+    }
   }
   const std::string text = ColumnText(record.fields, "answer");
   const std::optional<std::string> final_answer = MarkedAnswer(text);

@@ -170,5 +170,32 @@ TEST(QaTaskTest, FindsAnswersInTheUsualForms) {
   EXPECT_EQ(task->FindAnswer(" "), std::nullopt);
 }
 
+// As nq_open and OlympiadBench's likes have them.
+TEST(ProblemSet, AListOfAnswersInWordsIsAcceptedAnswers) {
+  const auto set = LoadSet(
+      WriteTestFile(
+          "listed.jsonl",
+          R"j({"question": "Where did he go", "answer": ["Paris", "The city"]}
+{"question": "Solve", "answer": ["3", "4"]}
+{"question": "Solve", "answer": ["\\frac{1}{2}", "sqrt(2)", "x = 5"]}
+{"question": "Who?", "answer": ["Ann"]})j"),
+      {.strict = true});
+  ASSERT_TRUE(set.ok()) << set.status();
+  const auto right = [&](size_t i, const std::string& response) {
+    const GradedProblem& one = set->problems[i];
+    return FindVerifier("qa")
+        .value()
+        ->Check(one.problem, one.reference, response)
+        .correct;
+  };
+  EXPECT_TRUE(right(0, "The answer is Paris."));
+  EXPECT_TRUE(right(0, "Answer: the city"));
+  EXPECT_FALSE(right(0, "Answer: Rome"));
+  EXPECT_TRUE(right(1, "\\boxed{3, 4}"));
+  EXPECT_FALSE(right(1, "\\boxed{3}"));
+  EXPECT_EQ(set->problems[2].reference.answer, "\\frac{1}{2}, sqrt(2), x = 5");
+  EXPECT_EQ(set->problems[3].reference.answer, "Ann");
+}
+
 }  // namespace
 }  // namespace espalier
