@@ -1,10 +1,12 @@
 // Records of JSON lines and of JSON documents.
 #include <deque>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "base/parse_json.h"
 #include "base/status_macros.h"
+#include "datasets/sets/json_lists.h"
 #include "datasets/sets/record_reader.h"
 #include "nlohmann/json.hpp"
 
@@ -122,6 +124,11 @@ class JsonReader : public RecordReader {
         source_->SkipSpace();
         const bool alone = source_->Peek() < 0;
         if (alone && !one_line_records_) {
+          std::vector<std::string> lists;
+          for (const auto& [name, value] : object->items()) {
+            if (IsListOfObjects(value)) lists.push_back(name);
+          }
+          ESP_RETURN_IF_ERROR(OneListOf(place, lists));
           for (auto& [name, value] : object->items()) {
             if (!IsListOfObjects(value)) continue;
             for (Json& element : value) {
@@ -213,6 +220,7 @@ class JsonReader : public RecordReader {
       if (source_->Peek() == '{') {
         in_object_ = false;
         in_list_ = in_object_of_list_ = first_ = true;
+        list_ = NameOf(member);
         return false;
       }
       member += '[';
@@ -250,8 +258,24 @@ class JsonReader : public RecordReader {
       std::string member;
       bool cut = false;
       ESP_RETURN_IF_ERROR(CaptureName(&member));
-      ESP_RETURN_IF_ERROR(Capture(&member, &cut));
+      const std::string name = NameOf(member);
+      if (source_->Peek() == '[') {
+        source_->Get();
+        source_->SkipSpace();
+        if (source_->Peek() == '{') {
+          ESP_RETURN_IF_ERROR(OneListOf(object_place_, {list_, name}));
+        }
+        ESP_RETURN_IF_ERROR(CaptureRest(1, &member, &cut));
+      } else {
+        ESP_RETURN_IF_ERROR(Capture(&member, &cut));
+      }
     }
+  }
+
+  // `member` is what CaptureName found.
+  static std::string NameOf(const std::string& member) {
+    const Json name = ParseJsonOrNull(member.substr(0, member.size() - 1));
+    return name.is_string() ? name.get<std::string>() : member;
   }
 
   // "name" and the colon after it.
@@ -330,6 +354,7 @@ class JsonReader : public RecordReader {
   bool in_object_ = false;  // that may be a record or hold a list of them
   bool first_ = false;      // no element or member of it was read yet
   std::string object_place_;
+  std::string list_;     // its member that is in_object_of_list_
   std::string members_;  // of the object, as text
   bool too_long_ = false;
 };

@@ -12,6 +12,7 @@
 #include "base/files.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "datasets/sets/json_lists.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -93,6 +94,10 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(
   std::error_code error;
   if (fs::is_directory(path, error)) return OpenFolder(path);
   ESP_ASSIGN_OR_RETURN(auto source, ByteSource::Open(path));
+  const std::string_view ending = RecordEnding(path);
+  if (ending.empty() || ending == ".json") {
+    ESP_RETURN_IF_ERROR(CheckOneList(path));
+  }
   return Open(std::move(source));
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "base/parse_json.h"
 #include "base/text.h"
@@ -23,12 +24,38 @@ using Json = nlohmann::json;
 
 constexpr size_t kMarkBytes = 4;  // of "N_07"
 
+// Whether a text is a list of objects or an object, as Python or JSON writes
+// them: what a CSV file makes of nested columns.
+bool HoldsMembers(std::string_view text) {
+  const std::string squeezed =
+      absl::StrReplaceAll(AbslView(text), {{" ", ""}, {"\n", ""}, {"\r", ""}});
+  for (const char* begin : {"[{'", "[{\"", "{'", "{\""}) {
+    if (!squeezed.starts_with(begin)) continue;
+    for (const char* name : {"role", "content", "ground_truth"}) {
+      if (absl::StrContains(squeezed, name)) return true;
+    }
+  }
+  return false;
+}
+
+std::string NestedInText(const char* column, const char* what,
+                         const Json& found) {
+  return absl::StrCat(
+      WrongValue(column, what, &found),
+      ", a text; save the rows as JSON lines, which keep nested columns");
+}
+
 // The text of system and user in the messages of `column`, which may also be
 // one text; errors go to `wrong`.
 std::string AskedIn(const SetRecord& record, const char* column,
                     std::string& wrong) {
   const Json& messages = *FindColumn(record.fields, column);
-  if (messages.is_string()) return messages.get<std::string>();
+  if (messages.is_string()) {
+    const std::string text = messages.get<std::string>();
+    if (!HoldsMembers(text)) return text;
+    wrong = NestedInText(column, "messages", messages);
+    return "";
+  }
   wrong = WrongValue(column, "text or a list of {\"role\", \"content\"}",
                      &messages);
   if (!messages.is_array()) return "";
@@ -167,6 +194,10 @@ std::string ReadVerl(SetRecord& record) {
   std::string wrong;
   record.question = AskedIn(record, "prompt", wrong);
   if (!wrong.empty()) return wrong;
+  const Json& reward = *FindColumn(record.fields, "reward_model");
+  if (reward.is_string() && HoldsMembers(reward.get<std::string>())) {
+    return NestedInText("reward_model", "an object", reward);
+  }
   record.answer =
       GroundTruth("reward_model.ground_truth", /*several=*/true, record, wrong);
   return wrong;

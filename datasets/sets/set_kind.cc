@@ -117,6 +117,22 @@ std::string CheckGold(const SetKind& kind, const Json& fields) {
   return wrong ? WrongValue(column, "text or a number", gold) : "";
 }
 
+// The error for a question about an image, as OlympiadBench, ScienceQA and HLE
+// have; "" if there is none.
+std::string CheckImage(const Json& fields) {
+  for (const char* column : {"image", "image_1", "images"}) {
+    const Json* image = FindColumn(fields, column);
+    const bool there =
+        image != nullptr &&
+        (image->is_string() ? !BlankCell(image->get_ref<const std::string&>())
+                            : image->is_structured() && !image->empty());
+    if (!there) continue;
+    return absl::StrCat("the question needs an image, which is in \"", column,
+                        "\"; only questions in text can be asked");
+  }
+  return "";
+}
+
 // Prepends the question's context, if the record has it in a separate column
 // and the kind's reader omitted it. Returns the error.
 std::string AddContext(SetRecord& record) {
@@ -307,6 +323,7 @@ absl::StatusOr<SetRecord> ReadAs(const SetKind& kind, Record record) {
                            "\" is a list; expected one question per record, so "
                            "convert a file of columns to records first");
   }
+  if (problem.empty() && kind.task == "qa") problem = CheckImage(out.fields);
   if (problem.empty()) problem = kind.read(out);
   if (problem.empty() && BlankCell(out.question)) {
     const std::string_view column = QuestionColumn(kind, out.fields);

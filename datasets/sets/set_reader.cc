@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/text.h"
+#include "datasets/sets/choice_kinds.h"
 #include "datasets/sets/labelled_steps.h"
 #include "nlohmann/json.hpp"
 
@@ -55,6 +56,21 @@ absl::Status RefuseSteps(const Record& record, const std::string& file) {
                            " shows such files, and "),
       "espalier bench-reward --", pairs ? "prmbench " : "processbench ", file,
       " measures a reward model on them"));
+}
+
+// The error for a multiple choice in a file whose first record is none: the
+// file's kind would leave the options out.
+absl::Status RefuseOptions(const SetKind& kind, const Record& record) {
+  if (kind.task != "qa" || kind.name == "choice") return absl::OkStatus();
+  const auto own = RecogniseKind(record.fields);
+  if (!own.ok() || (*own)->name != "choice" ||
+      !HasListedOptions(record.fields)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      record.place, ": the record has options, which the kind ",
+      AbslView(kind.name), " of the records before it does not read; put the ",
+      "questions with options in a file of their own, or first"));
 }
 
 int64_t LineOf(const std::string& place) {
@@ -194,6 +210,8 @@ absl::StatusOr<SetRecord> SetReader::Interpret(Record record) {
     }
     kind_ = *kind;
     report_.kind = std::string(kind_->name);
+  } else if (options_.kind.empty() && options_.columns.empty()) {
+    ESP_RETURN_IF_ERROR(RefuseOptions(*kind_, record));
   }
   ESP_ASSIGN_OR_RETURN(SetRecord out, ReadAs(*kind_, std::move(record)));
   if (options_.columns.count("id") > 0) out.id = ColumnText(out.fields, "id");
@@ -215,6 +233,8 @@ absl::StatusOr<std::optional<SetRecord>> SetReader::NextRead() {
   while (!at_end_) {
     absl::StatusOr<std::optional<Record>> record = records_->Next();
     if (!record.ok()) {
+      // The file holds several sets.
+      if (absl::IsFailedPrecondition(record.status())) return record.status();
       ESP_RETURN_IF_ERROR(Skip(record.status()));
       if (CanReadOn(record.status())) continue;
       if (good_ == 0) return record.status();

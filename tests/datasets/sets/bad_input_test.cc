@@ -197,11 +197,54 @@ std::vector<BadFile> BadFiles() {
        "\n",
        "aqua2.jsonl:2", "there are no options, and \"answer_index\" is 1", 1,
        1},
+      {"options in a file without", "mixed.jsonl",
+       Row(1) +
+           R"({"question": "x", "options": ["A)1", "B)2"], "correct": "B"})"
+           "\n"
+           R"({"question": "y", "options": null, "answer": "3"})" +
+           "\n",
+       "mixed.jsonl:2", "the record has options, which the kind plain", 2, 1},
+      {"TruthfulQA", "truthful.jsonl",
+       R"({"question": "Q", "mc1_targets": {"choices": ["a", "b"], "labels": [1, 0]}})"
+       "\n",
+       "truthful.jsonl:1", "TruthfulQA's \"mc1_targets\" is not read", 0, 0},
+      {"messages as Python's text", "verl3.csv",
+       "prompt,reward_model\n"
+       "\"[{'role': 'user', 'content': 'Q'}]\",{'ground_truth': '3'}\n",
+       "verl3.csv:2", "expected messages in \"prompt\", found", 0, 0},
+      {"a ground truth in Python's text", "verl4.csv",
+       "prompt,reward_model\nWhat is 1+2?,{'ground_truth': '3'}\n",
+       "verl4.csv:2", "save the rows as JSON lines", 0, 0},
+      {"an image", "image1.jsonl",
+       R"({"question": "Q", "final_answer": ["1"], "image_1": null})"
+       "\n"
+       R"({"question": "R", "final_answer": ["1"], "image_1": {"path": "a.jpg"}})"
+       "\n"
+       R"({"question": "S", "final_answer": ["1"], "image": ""})"
+       "\n",
+       "image1.jsonl:2", "needs an image, which is in \"image_1\"", 2, 1},
+      {"words and numbers as answers", "listed.jsonl",
+       Row(1) +
+           R"({"question": "When?", "answer": ["2012", "the year 2012"]})" +
+           "\n",
+       "listed.jsonl:2", "put accepted answers under \"golds\"", 1, 1},
+      {"several lists of records", "lists1.json",
+       R"({"questions": [{"question": "Q"}], "few_shot": [{"question": "R"}]})",
+       "lists1.json:1",
+       "expected one list of records, found 2: \"questions\", \"few_shot\"", 0,
+       0},
+      {"several lists on lines", "lists2.json",
+       "{\n\"train\": [{\"question\": \"[\\\"Q\"}],\n\"n\": [1],\n"
+       "\"test\": [{\"question\": \"R\"}]}\n",
+       "lists2.json:1",
+       "expected one list of records, found 2: \"train\", \"test\"", 0, 0},
       {"nothing", "empty.jsonl", "", "empty.jsonl", "no problems in it", 0, 0},
       {"blank lines", "blank.jsonl", "\n \r\n\n", "blank.jsonl",
        "no problems in it", 0, 0},
       {"nothing good", "bad.jsonl", "x\ny\n", "bad.jsonl:1",
        "2 records skipped", 0, 2},
+      {"packed by another program", "packed.jsonl", "\x28\xB5\x2F\xFD\x04",
+       "packed.jsonl", "packed by zstd; only gzip is read as it is", 0, 0},
       {"no text", "text.json", "once upon a time", "text.json:1",
        "expected a list or an object", 0, 0},
   };
@@ -239,6 +282,37 @@ TEST(BadInput, IsNamedByFileAndLine) {
     const std::string message(strict.status().message());
     EXPECT_TRUE(absl::StrContains(message, place)) << message;
     EXPECT_TRUE(absl::StrContains(message, bad.says)) << message;
+  }
+}
+
+// Where the file cannot be read twice.
+TEST(BadInput, SeveralListsInAPipeAreRefused) {
+  const std::string text = "{\"train\": [\n" + Row(1) +
+                           "],\n\"names\": [\"a\"], \"test\": [\n" + Row(2) +
+                           "]}";
+  const auto reader = SetReader::Create(
+      *RecordReader::Open(ByteSource::FromText(text, "f.json")), "f.json", {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  ASSERT_TRUE((*reader)->Next().ok());
+  const auto second = (*reader)->Next();
+  ASSERT_FALSE(second.ok());
+  EXPECT_TRUE(absl::StrContains(second.status().message(),
+                                "found 2: \"train\", \"test\""))
+      << second.status();
+}
+
+// Records of one line each may have lists of objects.
+TEST(BadInput, OneListIsReadNextToOthersOfNumbers) {
+  const std::string record =
+      R"({"question": "Q", "a": [{"b": 1}], "c": [{"d": 1}]})";
+  for (const auto& [name, text] :
+       {std::pair("one.json", "{\"n\": [1, 2], \"data\": [" + record +
+                                  "], \"m\": {\"a\": [{\"b\": 2}]}}"),
+        std::pair("lines.json", record + "\n" + record + "\n"),
+        std::pair("line.jsonl", record + "\n")}) {
+    const auto set = LoadSet(WriteTestFile(name, text), {.strict = true});
+    ASSERT_TRUE(set.ok()) << name << ": " << set.status();
+    EXPECT_EQ(set->problems[0].problem.question, "Q");
   }
 }
 
