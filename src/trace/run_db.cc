@@ -1,7 +1,5 @@
 #include "src/trace/run_db.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +12,7 @@
 #include "base/random.h"
 #include "base/status_macros.h"
 #include "base/version.h"
+#include "src/trace/run_file.h"
 #include "src/trace/schema.h"
 
 namespace espalier {
@@ -85,14 +84,8 @@ RunDb::~RunDb() {
 absl::Status RunDb::LockForWriting() {
   const std::string& path = db_.path();
   // SQLite creates the file at first use, but it must exist here.
-  lock_ = open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_ < 0) return FileError("open", path, errno);
-  if (flock(lock_, LOCK_EX | LOCK_NB) == 0) return absl::OkStatus();
-  if (errno != EWOULDBLOCK) return FileError("lock", path, errno);
-  return absl::UnavailableError(absl::StrCat(
-      path,
-      ": another program is recording to it; wait until it is done, or "
-      "record to another file"));
+  ESP_ASSIGN_OR_RETURN(lock_, LockRunFile(path));
+  return absl::OkStatus();
 }
 
 absl::Status RunDb::BeginWriting() {

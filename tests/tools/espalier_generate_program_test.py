@@ -454,6 +454,8 @@ class WrongInputTest(ProgramTest):
             if content(out)["responses"]:
                 break
         self.refused(generate(out, "--resume"), "another program")
+        self.refused(generate(out, "--force"), "another program")
+        self.assertTrue(content(out)["responses"])
         self.assertEqual(run("db", "info", out).returncode, 0)
         self.assertIsNone(first.poll())
 

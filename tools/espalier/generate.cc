@@ -21,6 +21,7 @@
 #include "src/engine/prompted_task.h"
 #include "src/engine/verifier_reward.h"
 #include "src/queue/postgres.h"
+#include "src/trace/run_file.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/launched_shard.h"
 #include "tools/espalier/option_checks.h"
@@ -144,14 +145,6 @@ void ShortenForDryRun(GenerateFlags& flags) {
   }
   flags.unlisted = static_cast<double>(options.limit) / kListed;
   options.limit = kListed;
-}
-
-// The database and SQLite's files next to it.
-void RemoveDatabase(const std::string& path) {
-  std::error_code error;
-  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-    fs::remove(path + suffix, error);
-  }
 }
 
 std::string TotalsText(const GenerateTotals& totals) {
@@ -495,7 +488,7 @@ absl::Status RunGenerate(GenerateFlags& flags) {
   ESP_ASSIGN_OR_RETURN(const RunInfo info, describe(runs));
   if (!flags.dry_run) {
     if (flags.json.force && !flags.resume && !flags.append) {
-      RemoveDatabase(flags.out);
+      ESP_RETURN_IF_ERROR(RemoveRunFile(flags.out));
     }
     const bool there = fs::exists(flags.out, error);
     ESP_ASSIGN_OR_RETURN(
