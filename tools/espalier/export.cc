@@ -194,7 +194,8 @@ void AddExport(CLI::App& app, RunFunction& run) {
       ->check(WholeFrom(0, kMostInt));
   app.add_option("--threshold", flags->threshold,
                  "steps: a label is true if the value is above this")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(RealFrom(0, 1));
   app.add_option("--eval-set", flags->contamination.eval_sets,
                  "Sets or files whose questions must not be in the training "
                  "data. Default: the test problems of the searched sets")
