@@ -4,6 +4,7 @@ ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
 import os
+import pty
 import shutil
 import subprocess
 import tempfile
@@ -118,6 +119,20 @@ class DecodeTest(TokenizeTest):
         for model in (self.folder, STORIES):
             ids = tokenize(model, data).stdout
             self.assertEqual(tokenize(model, ids, "--decode").stdout, data)
+
+    def test_a_terminal_gets_no_control_bytes(self):
+        leader, follower = pty.openpty()
+        self.addCleanup(os.close, leader)
+        data = b"27 93 48 59 97 7 98"
+        result = subprocess.run(
+            [PROGRAM, "tokenize", "--model", self.folder, "--decode"],
+            input=data, stdout=follower, stderr=subprocess.PIPE, timeout=120,
+            check=False)
+        os.close(follower)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(os.read(leader, 1000), b"\\x1b]0;a\\x07b")
+        piped = tokenize(self.folder, data, "--decode")
+        self.assertEqual(piped.stdout, b"\x1b]0;a\x07b")
 
     def test_wrong_ids_are_named(self):
         self.refused(tokenize(self.folder, b"1 2 258", "--decode"),

@@ -17,6 +17,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/espalier/command.h"
 #include "tools/espalier/output_file.h"
+#include "tools/espalier/printable.h"
 #include "tools/espalier/text_input.h"
 
 namespace espalier {
@@ -97,8 +98,8 @@ absl::Status RunTokenize(const TokenizeFlags& flags) {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
                          ParseIds(input, tokenizer->vocab_size()));
     output = flags.json.wanted() ? JsonOf(*tokenizer, ids) + "\n"
-             : flags.continues   ? tokenizer->Decode(ids)
-                                 : tokenizer->DecodeText(ids);
+             : flags.continues   ? ForOutput(tokenizer->Decode(ids))
+                                 : ForOutput(tokenizer->DecodeText(ids));
   } else {
     ESP_ASSIGN_OR_RETURN(const std::vector<int32_t> ids,
                          EncodeInput(*tokenizer, flags, input));
