@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -21,6 +22,19 @@ bool Parse(const std::string& text, T* value) {
   const auto end =
       std::from_chars(text.data(), text.data() + text.size(), *value);
   return end.ec == std::errc() && end.ptr == text.data() + text.size();
+}
+
+// A whole number, which may be written as 1e3.
+bool ParseWhole(const std::string& text, int* value) {
+  if (Parse(text, value)) return true;
+  double real = 0;
+  constexpr double kMost = std::numeric_limits<int>::max();
+  if (text.find_first_of("eE") == text.npos || !Parse(text, &real) ||
+      !(std::abs(real) <= kMost) || real != std::floor(real)) {
+    return false;
+  }
+  *value = static_cast<int>(real);
+  return true;
 }
 
 std::string JoinChoices(absl::Span<const std::string_view> choices) {
@@ -50,7 +64,7 @@ void OptionParser::Int(std::string_view name, int* value, int low, int high,
   const std::string* text = Given(name);
   if (text == nullptr) return;
   int parsed = 0;
-  if (!Parse(*text, &parsed) || parsed < low || parsed > high) {
+  if (!ParseWhole(*text, &parsed) || parsed < low || parsed > high) {
     Bad(name, absl::StrCat("a whole number from ", low, " to ", high));
     return;
   }

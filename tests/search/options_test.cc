@@ -56,6 +56,22 @@ TEST(OptionsTest, TextAndFieldsSetTheSame) {
           {.count = 9, .share = 0.5f, .loud = true, .colour = Colour::kGreen}));
 }
 
+TEST(OptionsTest, AWholeNumberMayHaveAnExponent) {
+  for (const auto& [text, count] :
+       {std::pair("3e0", 3), std::pair("0.5e1", 5), std::pair("70E-1", 7)}) {
+    SomeOptions options;
+    const OptionMap given = {{"count", text}};
+    OptionParser parser(given);
+    options.Visit(parser);
+    EXPECT_TRUE(parser.Finish("a test").ok()) << text;
+    EXPECT_EQ(options.count, count);
+  }
+  for (const char* text : {"1e1", "1e-1", "15e-1", "1e400", "e1", "3.0"}) {
+    EXPECT_FALSE(ErrorOf({{"count", text}}).empty()) << text;
+  }
+  EXPECT_TRUE(MakeAlgorithm("beam:branch=1e1").ok());
+}
+
 TEST(OptionsTest, NamesAndChoicesNearMissesAreNamed) {
   EXPECT_TRUE(absl::StrContains(ErrorOf({{"cuont", "2"}}), "\"count\""));
   EXPECT_TRUE(
