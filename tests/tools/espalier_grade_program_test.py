@@ -111,6 +111,24 @@ class GradeTest(unittest.TestCase):
         self.assertEqual([line["equal"] for line in out],
                          [True, True, False, True])
 
+    def test_what_is_no_gold_answer_is_a_bad_line(self):
+        code, out, err = grade("".join(json.dumps(line) + "\n" for line in (
+            {"gold": ["3", "4"], "answer": "3"},
+            {"golds": ["3", None], "answer": "3"},
+            {"golds": [" ", "3"], "answer": "3"},
+            {"gold": "3", "answer": "3"})).encode())
+        self.assertEqual(code, 0, err)
+        self.assertEqual([line["equal"] for line in out],
+                         [False, False, False, True])
+        self.assertIn('input:1: expected one gold answer under "gold", found '
+                      'the list ["3","4"]; put a list of accepted answers '
+                      'under "golds"', err)
+        self.assertIn('input:2: gold answer 2 of the list under "golds" is '
+                      'null', err)
+        self.assertIn('input:3: gold answer 1 of the list under "golds" is '
+                      'blank', err)
+        self.assertIn("1 of 1 pairs equal, 3 bad", err)
+
     def test_policies(self):
         text = pair("28%", "28")
         self.assertTrue(grade(text)[1][0]["equal"])

@@ -31,7 +31,8 @@
 namespace espalier {
 namespace {
 
-// A field of one {gold, answer} line. Numbers and lists are taken as JSON text.
+// A field of one {gold, answer} line. Numbers are taken as JSON text, and so
+// are lists other than of gold answers.
 absl::StatusOr<std::string> Field(const nlohmann::json& json,
                                   const std::string& name) {
   const auto found = json.find(name);
@@ -40,6 +41,11 @@ absl::StatusOr<std::string> Field(const nlohmann::json& json,
         absl::StrCat("expected the key \"", name,
                      "\" as in {\"gold\": \"1/2\", "
                      "\"answer\": \"0.5\"}, found none"));
+  }
+  if (name == "gold" && found->is_array()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected one gold answer under \"gold\", found the list ",
+        JsonText(*found), "; put a list of accepted answers under \"golds\""));
   }
   const std::string text =
       found->is_string() ? found->get<std::string>() : JsonText(*found);
@@ -61,6 +67,13 @@ absl::StatusOr<std::vector<std::string>> Accepted(const nlohmann::json& golds) {
   std::vector<std::string> out;
   for (const nlohmann::json& gold : golds) {
     out.push_back(gold.is_string() ? gold.get<std::string>() : JsonText(gold));
+    if (!gold.is_null() &&
+        out.back().find_first_not_of(" \t\r\n") != std::string::npos) {
+      continue;
+    }
+    return absl::InvalidArgumentError(absl::StrCat(
+        "gold answer ", out.size(), " of the list under \"golds\" is ",
+        gold.is_null() ? "null" : "blank", ": nothing can equal it"));
   }
   return out;
 }
