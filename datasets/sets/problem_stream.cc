@@ -110,6 +110,11 @@ absl::StatusOr<std::unique_ptr<ProblemStream>> ProblemStream::Open(
     }
     return std::make_unique<GeneratedStream>(set, options);
   }
+  if (spec == "-") {
+    return absl::InvalidArgumentError(
+        "-: expected a file, a folder or the name of a generated set; "
+        "/dev/stdin names standard input");
+  }
   std::error_code error;
   const bool there = std::filesystem::exists(spec, error);
   if (error) return FileError("open", spec, error.value());

@@ -367,6 +367,20 @@ class OutputTest(ProgramTest):
                 self.assertEqual(status, 130, err)
                 self.assertIn(word, err)
 
+    def test_what_ends_before_an_answer_leaves_no_empty_file(self):
+        path = self.path("answers.jsonl")
+        # How long a model takes to load depends on the machine.
+        for seconds in (0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.5):
+            self.stopped_after(seconds, (
+                "solve", "--set", "stories:hard", "--limit", "200",
+                "--budget-tokens", "4000", "--json", path, "--force"))
+            if os.path.exists(path):
+                self.assertGreater(os.path.getsize(path), 0, seconds)
+                os.remove(path)
+        self.refused(run("solve", "1+1?", "--model", "no-model", "--task",
+                         "qa", "--json", path), "no-model")
+        self.assertFalse(os.path.exists(path))
+
     def stopped_after(self, seconds, arguments):
         """The status and errors of a program that is stopped at its first
         output, or after so many seconds."""

@@ -90,6 +90,13 @@ class SetsTest(unittest.TestCase):
             self.ids("--set", "sudoku:4-easy", "--ids",
                      "sudoku:4-easy/2000/3"), ["sudoku:4-easy/2000/3"])
 
+    def test_a_dash_names_no_set_and_is_no_question(self):
+        for command in ("problems", "eval"):
+            self.refused(run(command, "--set", "-"), "/dev/stdin")
+        refused = run("solve", "-")
+        self.refused(refused, "--file -")
+        self.assertEqual(refused.returncode, 2)
+
     def test_columns_are_named(self):
         path = self.write("odd.csv", "problem,gold\n\"1, 2?\",3\n")
         self.refused(run("problems", "--set", path), "odd.csv:2", "gold",

@@ -143,7 +143,8 @@ int EndCommand(const std::string& command, const absl::Status& status) {
                  error != 0 ? ": " : "",
                  error != 0 ? std::strerror(error) : "");
   }
-  if (const absl::Status ended = EndStdout(printed); !ended.ok()) {
+  if (const absl::Status ended = EndStdout(printed, !status.ok());
+      !ended.ok()) {
     std::fprintf(stderr, "%s: %s\n", command.c_str(),
                  Printable(std::string(ended.message())).c_str());
     if (status.ok()) return 1;

@@ -114,9 +114,11 @@ bool WouldOverwrite(const std::string& out, const NamedFile& in) {
 
 bool IsFile(const std::string& path) { return !path.empty() && path != "-"; }
 
-// The file of TakeStdout that takes the place of an older one at the end.
+// The file of TakeStdout that takes the place of an older one at the end, or
+// that was created where none was.
 struct Replacement {
   std::string beside, target;
+  std::string created;
 };
 Replacement& MutableReplacement() {
   static auto& replacement = *new Replacement;
@@ -267,8 +269,11 @@ absl::Status JsonOutput::TakeStdout() const {
     fd = ::mkostemp(beside.data(), O_CLOEXEC);
     if (fd < 0) return FileError("write in the folder of", where, errno);
     ::fchmod(fd, old.st_mode & 07777);
-    MutableReplacement() = {beside, target};
+    MutableReplacement() = {beside, target, ""};
   } else if (fd < 0) {
+    if (::access(where.c_str(), F_OK) != 0) {
+      MutableReplacement().created = LinkTarget(where).value_or(where);
+    }
     fd = ::open(where.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   }
   if (fd < 0) return FileError("open", where, errno);
@@ -278,8 +283,18 @@ absl::Status JsonOutput::TakeStdout() const {
   return absl::OkStatus();
 }
 
-absl::Status EndStdout(bool whole) {
+absl::Status EndStdout(bool whole, bool failed) {
   const Replacement replaced = std::exchange(MutableReplacement(), {});
+  struct stat output = {};
+  if (failed && ::fstat(STDOUT_FILENO, &output) == 0 && output.st_size == 0) {
+    whole = false;
+    struct stat named = {};
+    if (!replaced.created.empty() &&
+        ::stat(replaced.created.c_str(), &named) == 0 &&
+        named.st_dev == output.st_dev && named.st_ino == output.st_ino) {
+      ::unlink(replaced.created.c_str());
+    }
+  }
   if (replaced.beside.empty()) return absl::OkStatus();
   if (!whole) {
     ::unlink(replaced.beside.c_str());

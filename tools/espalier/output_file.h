@@ -55,8 +55,9 @@ struct JsonOutput {
 };
 
 // At the end of a command whose standard output was TakeStdout's: puts the new
-// file in the old one's place, or removes it if it is not `whole`.
-absl::Status EndStdout(bool whole);
+// file in the old one's place, or removes it if it is not `whole`. Also removes
+// one that is empty because the command failed.
+absl::Status EndStdout(bool whole, bool failed);
 
 // The target of standard output: "standard output", or the file of TakeStdout.
 const std::string& StdoutName();

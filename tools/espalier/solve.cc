@@ -133,6 +133,11 @@ absl::StatusOr<std::vector<GradedProblem>> ReadProblems(SolveFlags& flags) {
           "the question is empty; expected text, as in: espalier solve \"Ann "
           "has 3 shells. ...\""));
     }
+    if (*flags.question == "-") {
+      return UsageError(absl::InvalidArgumentError(
+          "the question is \"-\"; --file - reads one question per line from "
+          "standard input, and with no question all of it is one"));
+    }
     return std::vector<GradedProblem>{
         {{.id = "question", .question = *flags.question}, {}}};
   }
@@ -411,6 +416,14 @@ class Answers {
     PrintReady();
   }
 
+  // Call once a search can begin or a refusal is printed. From then on a stop
+  // is waited for, and may leave a file of --json.
+  absl::Status Begin() {
+    if (std::exchange(begun_, true)) return absl::OkStatus();
+    StopRequested();
+    return flags_.json.TakeStdout();
+  }
+
   // Whose statistics are shown with results: of the questions that follow.
   void SetEngine(const Engine* engine) { engine_ = engine; }
 
@@ -459,6 +472,7 @@ class Answers {
 
   const SolveFlags& flags_;
   const absl::Span<const GradedProblem> graded_;
+  bool begun_ = false;
   std::vector<Outcome> outcomes_;
   const Engine* engine_ = nullptr;
   size_t next_ = 0, foreign_ = 0, unsolved_ = 0, whole_ = 0;
@@ -544,6 +558,7 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
   }
   if (problems.empty()) return absl::OkStatus();
   ESP_ASSIGN_OR_RETURN(const auto engine, group.models.Load());
+  ESP_RETURN_IF_ERROR(answers.Begin());
   SearchOptions search = flags.search;
   const Task& task = *group.put.task;
   const Verifier& verifier = *group.put.verifier;
@@ -596,7 +611,7 @@ absl::Status RunSolve(SolveFlags& flags) {
   ESP_RETURN_IF_ERROR(CheckFlags(flags));
   ESP_ASSIGN_OR_RETURN(const std::vector<GradedProblem> graded,
                        ReadProblems(flags));
-  ESP_RETURN_IF_ERROR(flags.json.TakeStdout());
+  ESP_RETURN_IF_ERROR(flags.json.Check());
   ESP_ASSIGN_OR_RETURN(const std::vector<TaskGroup> groups,
                        GroupByTask(flags, graded));
   const bool shipped = flags.models.model.empty();
@@ -614,6 +629,9 @@ absl::Status RunSolve(SolveFlags& flags) {
       const auto rendered = group.put.task->Render(problem);
       if (!rendered.ok()) return rendered.status();
     }
+  }
+  if (flags.show_prompt || answers.foreign() > 0) {
+    ESP_RETURN_IF_ERROR(answers.Begin());
   }
   if (flags.show_prompt) return ShowAllPrompts(flags, graded, groups);
   answers.PrintReady();
