@@ -16,6 +16,7 @@
 #include "datasets/answers/words/clean_text.h"
 #include "datasets/answers/words/decimals.h"
 #include "datasets/answers/words/phrases.h"
+#include "datasets/answers/words/stance.h"
 #include "datasets/answers/written_form.h"
 
 namespace espalier {
@@ -109,7 +110,13 @@ std::optional<GradeVerdict> CompareChoices(const Readings& gold,
 std::vector<Answer> GoldReadings(const Readings& gold) {
   if (gold.choice != 0) return gold.answers;
   std::vector<Answer> out{gold.answers.front()};
-  if (gold.words && gold.answers.size() > 1) {
+  // "the second law of thermodynamics" is a name, not a sentence that ends in
+  // one.
+  const std::string lower = PlainLower(gold.text.substr(0, 200));
+  const bool name = lower.starts_with("the ") &&
+                    !Mentions(lower, Reading::kCopula) &&
+                    !Mentions(lower, Reading::kDoes);
+  if (gold.words && gold.answers.size() > 1 && !name) {
     out.push_back(gold.answers.back());
   }
   return out;

@@ -1,14 +1,18 @@
 #include "datasets/answers/other_meaning.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "datasets/answers/find/counted_noun.h"
 #include "datasets/answers/find/related.h"
 #include "datasets/answers/grader.h"
 #include "datasets/answers/marks_beside.h"
 #include "datasets/answers/opposites.h"
+#include "datasets/answers/other_logic.h"
 #include "datasets/answers/value/units.h"
 #include "datasets/answers/words/characters.h"
 #include "datasets/answers/words/clean_text.h"
+#include "datasets/answers/words/number_place.h"
 #include "datasets/answers/words/number_words.h"
 #include "datasets/answers/words/phrases.h"
 #include "datasets/answers/words/stance.h"
@@ -79,6 +83,42 @@ char LetterInFront(std::string_view text) {
   return equates ? text[0] : '\0';
 }
 
+// "e.g. \\boxed{5}", "~~\\boxed{5}~~": whether nobody claims what the last box
+// holds.
+bool BoxUnclaimed(std::string_view answer) {
+  const size_t box = answer.rfind("\\boxed{");
+  if (box == kNowhere) return false;
+  constexpr size_t kBeside = 80;
+  std::string_view front =
+      answer.substr(box - std::min(box, kBeside), std::min(box, kBeside));
+  if (front.ends_with("~~") || front.ends_with("cancel{")) return true;
+  const std::string lower = PlainLower(TrimBlanks(WithoutMarks(front)));
+  return EndsIn(lower, Reading::kNoClaim) > 0;
+}
+
+// "\\boxed{5} Edit: 6.": whether the last sentence behind a number in a box
+// gives another one.
+bool RevisesBox(std::string_view answer) {
+  constexpr std::string_view kBox = "\\boxed{";
+  constexpr size_t kLongestTail = 400;
+  const size_t box = answer.rfind(kBox);
+  if (box == kNowhere) return false;
+  std::string_view rest = answer.substr(box + kBox.size());
+  const std::string_view inside = rest.substr(0, rest.find('}'));
+  if (inside.size() == rest.size() || inside.empty() ||
+      !std::all_of(inside.begin(), inside.end(), Digit)) {
+    return false;
+  }
+  rest = TrimBlanks(rest.substr(inside.size() + 1));
+  while (rest.ends_with(".") || rest.ends_with("!")) rest.remove_suffix(1);
+  if (rest.size() > kLongestTail) return false;
+  const std::string_view last = rest.substr(SentenceStart(rest));
+  if (StartsWith(PlainLower(last), Reading::kRevises) == 0) return false;
+  const auto number = LastNumberPlace(last);
+  return number && number->text != inside &&
+         !LastNumberPlace(last.substr(0, number->start));
+}
+
 }  // namespace
 
 std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
@@ -130,6 +170,22 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
     why = "the answer is a percentage, gold is not";
   } else {
     why = OrderInDoubt(a.text, b.text);
+  }
+  if (why.empty()) why = OtherLogic(a, b);
+  if (why.empty() && policy.extract && BoxUnclaimed(answer)) {
+    why = "nobody claims what the box holds";
+  }
+  const std::string verdict = FoldWords(a.text.substr(0, 10));
+  if (why.empty() && IsPhrase(verdict, Reading::kTrueFalse)) {
+    const std::string said = PlainLower(answer.substr(0, 200));
+    // Of another statement than the one in question.
+    for (const std::string_view other :
+         {"the negation is", "the converse is", "the inverse is"}) {
+      if (said.find(other) != kNowhere) why = "it may be another statement";
+    }
+  }
+  if (why.empty() && policy.extract && RevisesBox(answer)) {
+    why = "what follows the box gives another number";
   }
   if (why.empty() && MoreThanUnit(gold, answer)) {
     why = "the answer is an amount that is added";

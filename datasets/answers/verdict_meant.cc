@@ -224,7 +224,9 @@ std::string_view VerdictMeant(std::string_view text) {
   // "It is not true that all rectangles are squares."
   if (const size_t said = BeginsIn(clause, Reading::kTruth)) {
     const bool turned = Mentions(clause.substr(said), Reading::kNamesOther) ||
-                        Mentions(clause.substr(said), Reading::kImagines);
+                        Mentions(clause.substr(said), Reading::kImagines) ||
+                        // "... that the statement is false"
+                        Mentions(clause.substr(said), Reading::kTrueFalse);
     for (const Phrase& row : Rows(Reading::kTruth)) {
       if (!turned && clause.substr(0, said) == row.pattern &&
           !other(row.meaning)) {

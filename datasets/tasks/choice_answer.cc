@@ -83,6 +83,29 @@ bool IsOption(const std::vector<std::string>& options,
                      });
 }
 
+// The option whose text stands behind the letter that a response picks: "B) 12"
+// where 12 is option A; else `letter`.
+size_t TextBehindLetter(const std::vector<std::string>& options,
+                        std::string_view response, size_t letter) {
+  const auto name = static_cast<char>('A' + letter);
+  size_t at = response.rfind(name);
+  for (; at != response.npos && at > 0; at = response.rfind(name, at - 1)) {
+    if (!absl::ascii_isalnum(response[at - 1])) break;
+  }
+  if (at == response.npos) return letter;
+  std::string_view rest = response.substr(at + 1);
+  if (rest.empty() || std::string_view(").:").find(rest[0]) == rest.npos) {
+    return letter;
+  }
+  rest = rest.substr(1, rest.find('\n') - 1);
+  const std::string said = FoldWords(rest);
+  if (said.empty() || FoldWords(options[letter]) == said) return letter;
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (FoldWords(options[i]) == said) return i;
+  }
+  return letter;
+}
+
 // The options that the response picks; correct only if it is just the right
 // one.
 std::vector<size_t> Picked(const std::vector<std::string>& options,
@@ -104,6 +127,10 @@ std::vector<size_t> Picked(const std::vector<std::string>& options,
   std::vector<size_t> by_letter = Where(count, [&](size_t i) {
     return GradeAnswer(LetterOf(i), response).equal;
   });
+  if (by_letter.size() == 1) {
+    const size_t text = TextBehindLetter(options, response, by_letter[0]);
+    if (text != by_letter[0]) by_letter.push_back(text);
+  }
   if (!by_letter.empty()) return by_letter;
   if (NamesOtherChoice(response)) return {};
   const size_t concluded = ChoiceConcluded(options, response);

@@ -76,6 +76,22 @@ std::vector<std::string> NounsBehind(std::string_view behind) {
   return words;
 }
 
+// "5 boxes of eggs" for "5 eggs"; a piece is one of them.
+bool CountsGroups(std::string_view behind,
+                  const std::vector<std::string>& nouns,
+                  const std::string& counted) {
+  if (nouns.back().starts_with("piece") || !IsPlural(nouns.back())) {
+    return false;
+  }
+  constexpr size_t kFar = 80;
+  const std::vector<std::string> words = BareWords(behind.substr(0, kFar));
+  size_t next = nouns.size();
+  if (next >= words.size() || words[next] != "of") return false;
+  ++next;
+  return next < words.size() &&
+         SameNoun(Singular(words[next])) == SameNoun(Singular(counted));
+}
+
 }  // namespace
 
 std::string OtherNoun(std::string_view gold, std::string_view answer,
@@ -100,6 +116,7 @@ std::string OtherNoun(std::string_view gold, std::string_view answer,
   const std::vector<std::string> nouns = NounsBehind(behind);
   const auto plural = std::find_if(nouns.rbegin(), nouns.rend(), IsPlural);
   if (plural == nouns.rend()) return {};
+  if (CountsGroups(behind, nouns, counted.back())) return nouns.back();
   for (const std::string& said : BareWords(answer)) {
     for (const std::string& word : counted) {
       if (SameNoun(Singular(said)) == SameNoun(Singular(word))) return {};

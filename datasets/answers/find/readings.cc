@@ -527,8 +527,7 @@ void Reader::AddNumbers(Readings& out) {
   if (std::string place = PlaceInWords(FoldWords(out.text)); !place.empty()) {
     out.beside.push_back(TextAnswer(std::move(place)));
   }
-  // "a = 3.2 m/s^2"
-  const size_t equal = out.text.find('=');
+  const size_t equal = out.text.find('=');  // "a = 3.2 m/s^2"
   const bool named = equal != std::string::npos && equal < 12 &&
                      LastNumberOf(out.text.substr(0, equal)) == std::nullopt;
   const auto found = FindTrailingUnit(
@@ -628,16 +627,18 @@ void Reader::AddIdentity(Readings& out) {
 // The result of a calculation in prose.
 void Reader::AddCalculation(std::string_view raw, bool cut, Readings& out) {
   if (out.answers.empty()) return;
-  // "so the sum is $3x = 15$". Copied, since adding readings may move the rest.
+  // "so the sum is $3x = 15$". A copy: adding readings may move the rest.
   const Answer first = out.answers[0];
-  // "P = (3 + 5, 7 - 1) = (8, 6)", "A v = w": the last side, if it is a
-  // bracketed value.
+  // "P = (3 + 5, 7 - 1) = (8, 6)", "A v = w": the last side in brackets; not of
+  // "(y, x) = (3, 4)", which names the order of the values.
   if (first.from != nullptr && first.from->op == Op::kRelation &&
       first.from->relations.back() == "=") {
     const Expr last = first.from->args.back();
     const bool brackets = last->op == Op::kTuple || last->op == Op::kMatrix ||
                           last->op == Op::kSet;
-    if (brackets && !HasSymbol(*last)) {
+    const bool named = first.from->args.size() == 2 && first.name != nullptr &&
+                       first.name->op == Op::kTuple;
+    if (brackets && !named && !HasSymbol(*last)) {
       out.answers.push_back(Interpret(last, comparer_));
     }
   }

@@ -120,6 +120,26 @@ bool OtherVerdict(std::string_view lower, std::string_view verdict) {
   return false;
 }
 
+// "Yes, if n is even", "No. 5": whether what follows a verdict makes it hold
+// only in some case, or no verdict.
+bool DependsOrNumbers(std::string_view behind) {
+  constexpr std::string_view kCases[] = {
+      "if ",       "provided ", "unless ",     "when ",      "whenever ",
+      "only if ",  "only when", "as long as ", "assuming ",  "given that ",
+      "but only ", "except ",   "depending ",  "in general "};
+  const bool stop = behind.starts_with(".");
+  while (!behind.empty() && !Letter(behind[0]) && !Digit(behind[0])) {
+    behind.remove_prefix(1);
+  }
+  const bool number = stop && !behind.empty() &&
+                      behind.find_first_not_of("0123456789.") == kNowhere;
+  return number || (stop && behind.starts_with("of ")) ||
+         std::any_of(std::begin(kCases), std::end(kCases),
+                     [behind](std::string_view one) {
+                       return behind.starts_with(one);
+                     });
+}
+
 // What a verb states, without introductory words and without the text that
 // continues behind a verdict: "either 2 or 5", "false: take $x = 0$".
 std::string_view WithoutLead(std::string_view said) {
@@ -298,7 +318,12 @@ std::vector<std::string> SaidInWords(std::string_view text) {
            first.substr(word.size()).starts_with(" it ") ||
            first.substr(word.size()).starts_with(" they "))));
     if (goes_on || alone) {
-      if (OtherVerdict(Lower(text), word)) return out;
+      const std::string whole = Lower(TrimBlanks(text));
+      const size_t end = whole.find(word) + word.size();
+      if (OtherVerdict(Lower(text), word) ||
+          DependsOrNumbers(std::string_view(whole).substr(end))) {
+        return out;
+      }
       return {std::string(word)};
     }
   }
@@ -386,8 +411,10 @@ std::vector<std::string> SaidInWords(std::string_view text) {
       }
     }
     // "Statement 1 is true, statement 2 is false" states two things.
-    const bool second =
-        IsPhrase(folded, Reading::kTrueFalse) && lower.find("true") < behind;
+    // "It is false that the statement is false."
+    const bool second = IsPhrase(folded, Reading::kTrueFalse) &&
+                        (lower.find("true") < behind ||
+                         lower.find("false") < behind || AboutAnother(lead));
     // "is blue, with 7 marbles", "are 12 and 18, which add up to 30"
     for (const std::string_view joint : {", with ", ", which "}) {
       if (const size_t with = said.find(joint); with != std::string::npos) {
@@ -500,8 +527,24 @@ std::vector<std::string> SaidInWords(std::string_view text) {
        (lower.find(" will be ") == kNowhere &&
         !Mentions(lower, Reading::kNotYet)))) {
     std::string word = Plain(sentence.substr(sentence.rfind(' ') + 1));
-    // "The Swiss Alps" is a name, "It is negative seven." a number.
-    if (!OnlyCapitals(sentence) && word.size() > 2 &&
+    // "The Swiss Alps" and "the left lung" are names, "It is negative seven."
+    // a number; "the day after Sunday, Monday".
+    const std::string last = Lower(word);
+    const bool verb = behind != kNowhere || lower.starts_with("it ") ||
+                      IsPhrase(last, Reading::kDoes) ||
+                      IsPhrase(last, Reading::kDay) ||
+                      IsPhrase(last, Reading::kTrueFalse) ||
+                      Mentions(lower, Reading::kRelatesTo) ||
+                      lower.find(" of " + last) != kNowhere ||
+                      lower.find(", " + last) != kNowhere;
+    // "It is false that the statement is false."
+    const auto stands_before = [&lower](std::string_view verdict) {
+      const size_t at = lower.find(verdict);
+      return at != kNowhere && at + verdict.size() + 2 < lower.size();
+    };
+    const bool twice = IsPhrase(last, Reading::kTrueFalse) &&
+                       (stands_before("true") || stands_before("false"));
+    if (verb && !twice && !OnlyCapitals(sentence) && word.size() > 2 &&
         std::all_of(word.begin(), word.end(), Letter) &&
         NumberInWords(Lower(word)).empty()) {
       out.push_back(std::move(word));

@@ -151,6 +151,16 @@ class Comparison {
         (x.name == BaseName(x.name) || y.name == BaseName(y.name))) {
       return CompareShapes(a, b);
     }
+    // (x, y) = (3, 4) is (y, x) = (4, 3) and not (y, x) = (3, 4).
+    if (x.op == Op::kTuple && y.op == Op::kTuple &&
+        x.args.size() == b.items.size()) {
+      const auto ordered = InOrderOf(x.args, y.args, b);
+      if (!ordered) {
+        return No(absl::StrCat("gold gives ", Describe(x), ", the answer ",
+                               Describe(y)));
+      }
+      return CompareShapes(a, *ordered);
+    }
     const bool curve = (x.op == Op::kApply && IsLetterY(y)) ||
                        (y.op == Op::kApply && IsLetterY(x));
     if (curve || x.op == Op::kTuple || y.op == Op::kTuple) {
@@ -158,6 +168,63 @@ class Comparison {
     }
     return No(
         absl::StrCat("gold gives ", Describe(x), ", the answer ", Describe(y)));
+  }
+
+  // With the items named `names` in the order of `wanted`; nothing if those
+  // are others.
+  static std::optional<Answer> InOrderOf(const std::vector<Expr>& wanted,
+                                         const std::vector<Expr>& names,
+                                         const Answer& answer) {
+    if (wanted.size() != names.size() || names.size() != answer.items.size()) {
+      return std::nullopt;
+    }
+    Answer out = answer;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      size_t from = 0;
+      while (from < names.size() &&
+             (names[from] == nullptr || !SameTree(*names[from], *wanted[i]))) {
+        ++from;
+      }
+      if (from == names.size()) return std::nullopt;
+      out.items[i] = answer.items[from];
+    }
+    return out;
+  }
+
+  static std::vector<Expr> NamesOf(const Answer& list) {
+    std::vector<Expr> names;
+    for (const Answer& item : list.items) names.push_back(item.name);
+    return names;
+  }
+
+  // A tuple or list against values with names, as "y = 3, x = 4": in the order
+  // of the alphabet. As they stand they are no certain answer.
+  AnswerVerdict CompareToNamed(const Answer& a, const Answer& b) {
+    const bool second = Names(b) > 1;
+    const Answer& named = second ? b : a;
+    const Answer& plain = second ? a : b;
+    const auto in_order = [&](const Answer& ordered) {
+      return second ? CompareInOrder(a, ordered) : CompareInOrder(ordered, b);
+    };
+    const std::vector<Expr> names = NamesOf(named);
+    const bool all = std::none_of(names.begin(), names.end(),
+                                  [](const Expr& e) { return e == nullptr; });
+    if (!all) return in_order(named);
+    std::vector<Expr> wanted = names;
+    std::stable_sort(wanted.begin(), wanted.end(),
+                     [](const Expr& x, const Expr& y) {
+                       return Describe(*x) < Describe(*y);
+                     });
+    if (plain.name != nullptr && plain.name->op == Op::kTuple) {
+      wanted = plain.name->args;
+    }
+    const auto ordered = InOrderOf(wanted, names, named);
+    if (!ordered) return ValuesDiffer(a, b);
+    AnswerVerdict verdict = in_order(*ordered);
+    if (!verdict.equal && in_order(named).equal) {
+      return Unknown("the names stand in another order");
+    }
+    return verdict;
   }
 
   static std::string_view BaseName(std::string_view name) {
@@ -439,7 +506,8 @@ class Comparison {
     const bool one_name = Names(other) == 1 || (other.name != nullptr &&
                                                 other.name->op == Op::kSymbol);
     if (distinct && one_name) return ValuesDiffer(a, b);
-    if (distinct || (policy_.list_order && !a.braces && !b.braces)) {
+    if (distinct) return CompareToNamed(a, b);
+    if (policy_.list_order && !a.braces && !b.braces) {
       return CompareInOrder(a, b);
     }
     AnswerVerdict verdict = CompareUnordered(a, b);
@@ -554,7 +622,7 @@ class Comparison {
       if (JoinedByWords(b) && (b.from->name == "or" || Names(b) == 0)) {
         return KindsDiffer(a, b);
       }
-      return CompareInOrder(a, b);
+      return Names(b) > 1 ? CompareToNamed(a, b) : CompareInOrder(a, b);
     }
     if (a.kind == Kind::kTuple && a.text.empty() && b.kind == Kind::kMatrix &&
         (b.columns == 1 || b.columns == static_cast<int>(b.items.size()))) {

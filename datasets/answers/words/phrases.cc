@@ -183,6 +183,7 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "onAt",
                                               "trueFalse",
                                               "subject",
+                                              "does",
                                               "notNone",
                                               "ofThe",
                                               "unknown",
@@ -330,6 +331,8 @@ constexpr std::string_view kReadingNames[] = {"means",
                                               "leadsToValue",
                                               "pointsAtName",
                                               "alsoCalled",
+                                              "revises",
+                                              "noClaim",
                                               "leadsToName"};
 
 struct Table {

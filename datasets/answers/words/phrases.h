@@ -194,6 +194,7 @@ enum class Reading {
   kOnAt,             // the same inside a sentence
   kTrueFalse,        // a truth value
   kSubject,          // begins a short sentence whose last word is the answer
+  kDoes,             // such a word that is a verb: "the series converges"
   kNotNone,          // denies, but not by saying that there is none
   kOfThe,            // in front of the unknown
   kUnknown,          // the unknown
@@ -359,6 +360,8 @@ enum class Reading {
   kLeadsToValue,  // in front of values at the end: they are what it states
   kPointsAtName,  // all in front of a name: it is the one in question
   kAlsoCalled,    // between two names of the same, behind a comma
+  kRevises,       // begins a last sentence with the answer, whatever was said
+  kNoClaim,       // in front of a box: what is in it is no answer
   kLeadsToName    // in front of the name that a sentence is about
 };
 
