@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "datasets/tasks/countdown_rules.h"
 #include "datasets/tasks/plain_words.h"
 #include "datasets/tasks/story_reading.h"
+#include "datasets/tasks/story_words.h"
 
 namespace espalier {
 namespace {
@@ -199,13 +201,55 @@ absl::Status CheckCountdown(std::string_view question) {
   return absl::OkStatus();
 }
 
+// Whether a number word at `i` is one of the puzzle's numbers: not "four
+// operations", "all four numbers" or "one of them".
+bool IsNumberOfPuzzle(const PlainWords& words, size_t i) {
+  static constexpr std::string_view kCounted[] = {
+      "operations", "numbers", "of", "basic", "arithmetic", "given", "usual"};
+  const bool last = i + 1 == words.texts.size();
+  if (!last && IsOneOf(words.texts[i + 1], kCounted)) return false;
+  return words.texts[i] != "one" ||
+         (!last && (words.after_comma[i + 1] || words.texts[i + 1] == "and"));
+}
+
+// The puzzle with its numbers in digits.
+std::string PuzzleInDigits(std::string_view question) {
+  if (question.size() > kMaxPuzzleBytes) return std::string(question);
+  const PlainWords words = CutWords(question);
+  std::string out;
+  for (size_t i = 0; i < words.texts.size(); ++i) {
+    const bool number = words.numbers[i] && IsNumberOfPuzzle(words, i);
+    const std::string word =
+        number ? absl::StrCat(*words.numbers[i]) : words.texts[i];
+    absl::StrAppend(&out, words.after_comma[i] ? ", " : (i > 0 ? " " : ""),
+                    word);
+  }
+  if (out.empty()) return out;
+  out[0] = absl::ascii_toupper(out[0]);
+  return out + ".";
+}
+
 }  // namespace
 
 absl::Status CheckKnownQuestion(std::string_view task,
                                 std::string_view question) {
   if (task == "stories") return ReadStory(question).status();
-  if (task == "countdown") return CheckCountdown(question);
+  if (task == "countdown") {
+    absl::Status known = CheckCountdown(question);
+    if (known.ok()) return known;
+    return CheckCountdown(PuzzleInDigits(question)).ok() ? absl::OkStatus()
+                                                         : known;
+  }
   return absl::OkStatus();
+}
+
+std::string InKnownWords(std::string_view task, std::string_view question) {
+  if (task == "stories") return InStoryWords(question);
+  if (task == "countdown" && !CheckCountdown(question).ok()) {
+    std::string digits = PuzzleInDigits(question);
+    if (CheckCountdown(digits).ok()) return digits;
+  }
+  return std::string(question);
 }
 
 }  // namespace espalier

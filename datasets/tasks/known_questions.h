@@ -15,6 +15,7 @@
 #ifndef ESPALIER_DATASETS_TASKS_KNOWN_QUESTIONS_H_
 #define ESPALIER_DATASETS_TASKS_KNOWN_QUESTIONS_H_
 
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -26,6 +27,11 @@ namespace espalier {
 // otherwise NotFound, naming what is unfamiliar in the question.
 absl::Status CheckKnownQuestion(std::string_view task,
                                 std::string_view question);
+
+// A known question as the shipped model of `task` is asked it: a story in the
+// sentences of its generator (story_words.h), a puzzle with its numbers in
+// digits. The question itself if it is so already, or is not known.
+std::string InKnownWords(std::string_view task, std::string_view question);
 
 }  // namespace espalier
 

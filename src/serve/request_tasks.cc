@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "datasets/tasks/known_questions.h"
-#include "datasets/tasks/story_words.h"
 #include "src/engine/prompted_task.h"
 #include "src/serve/api_error.h"
 #include "src/serve/stop_strings.h"
@@ -129,9 +128,7 @@ absl::StatusOr<PutRequest> RequestTasks::PutChat(
               "(--model), or with --force")),
           "foreign_question", "messages");
     }
-    if (options_.task == "stories") {
-      put.problem.question = InStoryWords(put.problem.question);
-    }
+    put.problem.question = InKnownWords(options_.task, put.problem.question);
   }
   put.verifier = prompted.verifier;
   put.task = std::make_shared<TaskOfRequest>(prompted.task, std::nullopt,

@@ -22,7 +22,6 @@
 #include "base/utf8.h"
 #include "datasets/sets/problem_set.h"
 #include "datasets/tasks/known_questions.h"
-#include "datasets/tasks/story_words.h"
 #include "datasets/tasks/task_registry.h"
 #include "espalier/engine.h"
 #include "models/prompt/encode_prompt.h"
@@ -543,15 +542,14 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
     if (answers.refused(i)) continue;
     problems.push_back(graded[i].problem);
     places.push_back(i);
-    if (group.name == "stories" && flags.models.model.empty() &&
-        !flags.json.force) {
+    if (flags.models.model.empty() && !flags.json.force) {
       std::string& question = problems.back().question;
-      std::string told = InStoryWords(question);
+      std::string told = InKnownWords(group.name, question);
       if (told != question) {
         std::fprintf(stderr,
-                     "solve: the shipped model of task stories knows other "
-                     "words; it is asked: %s\n",
-                     Printable(told).c_str());
+                     "solve: the shipped model of task %s knows other words; "
+                     "it is asked: %s\n",
+                     group.name.c_str(), Printable(told).c_str());
         question = std::move(told);
       }
     }

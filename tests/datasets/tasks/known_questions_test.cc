@@ -330,6 +330,27 @@ TEST(KnownQuestions, PuzzlesInOtherWordsAreKnownAndReadRight) {
   }
 }
 
+TEST(KnownQuestions, NumbersOfAPuzzleMayBeWords) {
+  for (const char* question :
+       {"Use three, seven and twenty-five to reach forty-six.",
+        "Use 3, seven and 25 to reach 46.",
+        "Make forty-six from 3, 7 and twenty five, each number at most once.",
+        "With the three numbers three, seven and 25 and the four operations, "
+        "reach 46."}) {
+    EXPECT_TRUE(CheckKnownQuestion("countdown", question).ok()) << question;
+    const std::string asked = InKnownWords("countdown", question);
+    EXPECT_TRUE(CheckKnownQuestion("countdown", asked).ok()) << asked;
+    EXPECT_EQ(InKnownWords("countdown", asked), asked);
+    EXPECT_EQ(FormatCountdown(ParseCountdown(asked).value()), "3 7 25 > 46")
+        << asked;
+  }
+  for (const char* question :
+       {"Use 3, 7 and 25 to reach 46.", "What is two plus three?",
+        "Use four numbers to reach ten.", "Use three or seven to reach ten."}) {
+    EXPECT_EQ(InKnownWords("countdown", question), question);
+  }
+}
+
 TEST(KnownQuestions, APuzzleNamesAllItsNumbersAndOneTarget) {
   for (const char* question :
        {"Use the four numbers 3, 7 and 25 to reach 46.",

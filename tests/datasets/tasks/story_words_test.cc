@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "datasets/tasks/stories.h"
 #include "datasets/tasks/story_reading.h"
@@ -34,6 +35,31 @@ TEST(StoryWords, OtherWordsBecomeTheGenerators) {
                          "stones does Max have now?"),
             "Max has 30 stones. He loses 4 stones. How many stones does Max "
             "have now?");
+}
+
+// Sentences of the generator in a place or about a person where it writes none.
+TEST(StoryWords, OnlyWhatTheGeneratorWritesStaysAsItIs) {
+  const std::string asks = " How many shells does Ann have now?";
+  const std::string has = "Ann has 24 shells. ";
+  for (const auto& [told, asked] :
+       {std::pair{"Tom gives 3 shells to Ann.", "She finds 3 shells."},
+        {"Tom gives 3 to Ann.", "She finds 3 shells."},
+        {"Tom gets 3 shells from Ann.", "She loses 3 shells."},
+        {"She finds 05 more.", "She finds 5 shells."},
+        {"She finds 1 more.", "She finds 3 shells. She loses 2 shells."},
+        {"She loses 1 shells.", "She finds 2 shells. She loses 3 shells."},
+        {"She finds 4 more. She also sees 5 birds.", "She finds 4 shells."}}) {
+    EXPECT_EQ(InStoryWords(has + told + asks), has + asked + asks);
+  }
+  EXPECT_EQ(InStoryWords("Ben has 1 tickets. He buys 30 more tickets. How many "
+                         "tickets does Ben have now?"),
+            "Ben has 3 tickets. He loses 2 tickets. He finds 30 tickets. How "
+            "many tickets does Ben have now?");
+  const std::string own = has +
+                          "The shop opens at 9. She gives 3 shells to Tom. "
+                          "Ann finds 5 more." +
+                          asks;
+  EXPECT_EQ(InStoryWords(own), own);
 }
 
 TEST(StoryWords, WhatIsNoStoryStaysAsItIs) {
