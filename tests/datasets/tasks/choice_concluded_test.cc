@@ -344,5 +344,17 @@ TEST(ChoiceConcluded, ANewTryBehindAnAnswerCounts) {
   }
 }
 
+TEST(ChoiceAnswer, ALetterWithAnotherOptionsTextIsNoPick) {
+  const std::vector<std::string> options = {"12", "15", "21", "51"};
+  for (const char* response :
+       {"B) 12", "\\boxed{B. 12}", "The answer is (B) 21."}) {
+    EXPECT_FALSE(CheckChoice(options, "B", response).correct) << response;
+  }
+  for (const char* response : {"B) 15", "B", "The answer is (B) 15.", "(B)",
+                               "The answer is B. It is 3 more than 12."}) {
+    EXPECT_TRUE(CheckChoice(options, "B", response).correct) << response;
+  }
+}
+
 }  // namespace
 }  // namespace espalier
