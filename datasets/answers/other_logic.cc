@@ -113,13 +113,13 @@ bool ExchangesConnectives(const Readings& gold, const Readings& answer) {
   return !alike && !(solutions(gold) && solutions(answer));
 }
 
-// An implication, an equivalence or neither, of statements without numbers.
+// Another arrow than gold's, or none, between statements without numbers.
 bool ExchangesArrows(std::string_view gold, std::string_view answer) {
   const std::string x = SignsOf(gold, kArrows), y = SignsOf(answer, kArrows);
   const auto plain = [](std::string_view text) {
     return !HasDigits(text) && text.find('=') == kNowhere;
   };
-  return x != y && plain(gold) && plain(answer);
+  return !x.empty() && x != y && plain(gold) && plain(answer);
 }
 
 // Whether the real or imaginary part of something unknown is taken.

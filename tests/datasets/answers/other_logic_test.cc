@@ -35,6 +35,7 @@ TEST(OtherLogic, ArrowsSayDifferentThings) {
   EXPECT_FALSE(Equal("p\\iff q", "q"));
   EXPECT_TRUE(Equal("p\\iff q", "p\\Leftrightarrow q"));
   EXPECT_TRUE(Equal("3", "x + 1 = 4 \\implies x = 3"));
+  EXPECT_TRUE(Equal("D", "Only whales are mammals \u2192 **(D) whale**"));
 }
 
 TEST(OtherLogic, PartsOfComplexNumbersAreNotTheNumbers) {
