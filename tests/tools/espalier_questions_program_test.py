@@ -3,12 +3,30 @@
 ESPALIER_PROGRAM names the program (ctest sets it)."""
 
 import json
+import re
 import unittest
 
 from espalier_program_test import ProgramTest, STORIES, STORY, run
 
 
 class QuestionsTest(ProgramTest):
+
+    def test_what_is_asked_in_other_words_is_said(self):
+        for question, asked in (
+                ("Use three, seven and 25 to reach forty-six.",
+                 "Use 3, 7 and 25 to reach 46."),
+                ("Ann has 24 shells. Tom gives 3 to Ann. How many shells does "
+                 "Ann have now?",
+                 "Ann has 24 shells. She finds 3 shells. How many shells does "
+                 "Ann have now?")):
+            told, plain = run("solve", question), run("solve", asked)
+            self.assertIn("it is asked: " + asked, told.stderr)
+            self.assertNotIn("it is asked", plain.stderr)
+            self.assertEqual(told.returncode, plain.returncode, told.stderr)
+            answers = [re.findall(r"^(?:answer|no right).*", out.stdout, re.M)
+                       for out in (told, plain)]
+            self.assertEqual(len(answers[0]), 1, told.stdout)
+            self.assertEqual(answers[0], answers[1])
 
     def test_foreign_questions_are_not_answered(self):
         result = run("solve", "What is 2+3?")

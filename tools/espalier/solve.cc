@@ -513,6 +513,16 @@ absl::StatusOr<std::vector<TaskGroup>> GroupByTask(
   return groups;
 }
 
+// The problem as the model is asked it.
+Problem AsAsked(const SolveFlags& flags, const TaskGroup& group,
+                const Problem& problem) {
+  Problem asked = problem;
+  if (flags.models.model.empty() && !flags.json.force) {
+    asked.question = InKnownWords(group.name, problem.question);
+  }
+  return asked;
+}
+
 absl::Status ShowAllPrompts(const SolveFlags& flags,
                             absl::Span<const GradedProblem> graded,
                             const std::vector<TaskGroup>& groups) {
@@ -522,7 +532,7 @@ absl::Status ShowAllPrompts(const SolveFlags& flags,
       std::vector<Problem> stretch;
       for (auto at = std::find(group.of.begin(), group.of.end(), i);
            at != group.of.end() && *at == i; ++at, ++i) {
-        stretch.push_back(graded[i].problem);
+        stretch.push_back(AsAsked(flags, group, graded[i].problem));
       }
       if (stretch.empty()) continue;
       ESP_RETURN_IF_ERROR(
@@ -540,18 +550,14 @@ absl::Status SolveGroup(const SolveFlags& flags, const TaskGroup& group,
   std::vector<size_t> places;
   for (const size_t i : group.of) {
     if (answers.refused(i)) continue;
-    problems.push_back(graded[i].problem);
+    problems.push_back(AsAsked(flags, group, graded[i].problem));
     places.push_back(i);
-    if (flags.models.model.empty() && !flags.json.force) {
-      std::string& question = problems.back().question;
-      std::string told = InKnownWords(group.name, question);
-      if (told != question) {
-        std::fprintf(stderr,
-                     "solve: the shipped model of task %s knows other words; "
-                     "it is asked: %s\n",
-                     group.name.c_str(), Printable(told).c_str());
-        question = std::move(told);
-      }
+    const std::string& asked = problems.back().question;
+    if (asked != graded[i].problem.question) {
+      std::fprintf(stderr,
+                   "solve: the shipped model of task %s knows other words; it "
+                   "is asked: %s\n",
+                   group.name.c_str(), Printable(asked).c_str());
     }
   }
   if (problems.empty()) return absl::OkStatus();
@@ -624,7 +630,8 @@ absl::Status RunSolve(SolveFlags& flags) {
           continue;
         }
       }
-      const auto rendered = group.put.task->Render(problem);
+      const auto rendered =
+          group.put.task->Render(AsAsked(flags, group, problem));
       if (!rendered.ok()) return rendered.status();
     }
   }
