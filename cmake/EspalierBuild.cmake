@@ -60,11 +60,9 @@ function(espalier_precompile target kind)
   endif()
 endfunction()
 
-# For a build that is made once and run: compiles sources of these layers and of
-# the commands several at a time, which takes less than half as long. File-local
-# names must then be unique; sanitizer builds are made this way, too.
-set(ESPALIER_JOINED_LAYERS base search datasets trace models engine queue serve
-  eval)
+# For a build that is made once and run: compiles sources of layers, commands
+# and tests several at a time, which takes less than half as long. File-local
+# names must then be unique.
 function(espalier_join target)
   if(ESPALIER_JOIN_SOURCES)
     set_target_properties(${target} PROPERTIES
@@ -235,15 +233,13 @@ function(espalier_layer name)
     espalier_precompile(espalier_${name} "layers${L_OPTIONS}"
       ${ESPALIER_COMMON_HEADERS})
   endif()
-  if(name IN_LIST ESPALIER_JOINED_LAYERS)
-    espalier_join(espalier_${name})
-  endif()
+  espalier_join(espalier_${name})
   # Kernels have the same names for each processor and tasks for their bands and
   # registrations; files that Highway compiles once per target include
   # themselves.
   set(alone ${units})
   list(FILTER alone INCLUDE REGEX
-    "/models/(kernels|kernel_executor)/|/datasets/tasks/|/(to_float|softmax|top_sum)\\.cc$")
+    "/models/(kernels|kernel_executor)/|/datasets/tasks/|/(to_float|softmax|top_sum|kernels_[a-z0-9]*)\\.cc$")
   set_source_files_properties(${alone} PROPERTIES
     SKIP_UNITY_BUILD_INCLUSION ON)
   # Compiler options of this layer only.
@@ -383,10 +379,13 @@ function(espalier_tests folder)
   endif()
   espalier_link(${target} LAYERS ${P_LAYERS} ${torch})
   target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest ${P_LINK})
-  if(NOT P_TORCH)
-    espalier_precompile(${target} tests ${ESPALIER_COMMON_HEADERS}
-      <gmock/gmock.h> <gtest/gtest.h>)
+  set(headers ${ESPALIER_COMMON_HEADERS} <gmock/gmock.h> <gtest/gtest.h>)
+  if(P_TORCH)
+    espalier_precompile(${target} torch_tests ${headers} <torch/torch.h>)
+  else()
+    espalier_precompile(${target} tests ${headers})
   endif()
+  espalier_join(${target})
   include(GoogleTest)
   # -L quick selects both; -L torch those of the LibTorch folders.
   set(quick quick)
@@ -431,12 +430,14 @@ function(espalier_fuzz)
     add_executable(espalier_fuzz ${sources} ${folder}/fuzz_main.cc)
     espalier_link(espalier_fuzz LAYERS ${P_LAYERS})
     target_link_options(espalier_fuzz PRIVATE -fsanitize=fuzzer)
+    espalier_join(espalier_fuzz)
     return()
   endif()
   add_executable(espalier_fuzz_replay ${sources} ${folder}/replay_main.cc)
   espalier_link(espalier_fuzz_replay LAYERS ${P_LAYERS})
   target_precompile_headers(espalier_fuzz_replay PRIVATE
     ${ESPALIER_COMMON_HEADERS})
+  espalier_join(espalier_fuzz_replay)
   list(FILTER sources INCLUDE REGEX "_fuzz\\.cc$")
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)

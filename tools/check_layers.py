@@ -14,8 +14,9 @@ House rules: header guards are named after the path, no two headers declare a
 type of the same name, no file is longer than 800 lines, nothing marked as
 unfinished, no `#if 0`, no merge markers, no paths of one person's machine.
 
-Files of a layer that are compiled joined (ESPALIER_JOINED_LAYERS in
-cmake/EspalierBuild.cmake) do not define the same file-local name.
+Files that may be compiled joined (espalier_join in cmake/EspalierBuild.cmake:
+those of a layer, of the commands, of a folder of tests) do not define the same
+file-local name.
 
 Prints one line per violation, "file:line: what, and what to do", and exits
 with 1 if there are any.
@@ -83,11 +84,12 @@ TYPE = re.compile(r"^(?:struct|class|enum class|enum) (?:\[\[\w+\]\] )?(\w+)"
                   r"(?: final)?(?: :| \{|:|$)")
 # Layers whose files a build may join, and the files that are always compiled
 # by themselves (cmake/EspalierBuild.cmake).
-JOINED_LAYERS = ("base", "search", "datasets", "src/trace", "models",
-                 "src/engine", "src/queue", "src/serve", "src/eval")
+JOINED = re.compile(
+    r"^(base|search|datasets|models/(?:torch_executor|differentiable)|models"
+    r"|src/\w+|tools/(?:espalier|zoo)|tests/\w+)/.*\.cc$")
 NEVER_JOINED = re.compile(
-    r"^models/(kernels|kernel_executor|torch_executor|differentiable)/"
-    r"|^datasets/tasks/|/(to_float|softmax|top_sum)\.cc$")
+    r"^models/(kernels|kernel_executor)/"
+    r"|^datasets/tasks/|/(to_float|softmax|top_sum|kernels_[a-z0-9]*)\.cc$")
 FILE_LOCAL = re.compile(r"^namespace \{\n(.*?)^\}  // namespace$", re.S | re.M)
 LOCAL_FUNCTION = re.compile(
     r"^(?:template <[^\n]*\n)?(?!using|return|struct|class|enum|namespace)"
@@ -254,11 +256,11 @@ class JoinedNames:
         self.first = {}
 
     def check_source(self, path, text):
-        layer = next((one for one in JOINED_LAYERS
-                      if path.startswith(one + "/")), None)
-        if layer is None or not path.endswith(".cc") or (
-                NEVER_JOINED.search(path)):
+        joined = JOINED.match(path)
+        if not joined or NEVER_JOINED.search(path):
             return
+        layer = joined.group(1).replace("models/differentiable",
+                                        "models/torch_executor")
         for part in FILE_LOCAL.finditer(text):
             names = [(match, match.group(1), parameter_types(match.group(2)))
                      for match in LOCAL_FUNCTION.finditer(part.group(1))]

@@ -8,8 +8,10 @@
 #include "datasets/answers/chemical_formula.h"
 #include "datasets/answers/era_year.h"
 #include "datasets/answers/find/bold_answer.h"
+#include "datasets/answers/find/extract_answer.h"
 #include "datasets/answers/find/later_answer.h"
 #include "datasets/answers/find/readings.h"
+#include "datasets/answers/find/rejected.h"
 #include "datasets/answers/find/related.h"
 #include "datasets/answers/find/restated.h"
 #include "datasets/answers/find/sentence.h"
@@ -344,6 +346,14 @@ GradeVerdict GradeClaims(std::string_view gold, std::string_view answer,
   return GradeReworded(gold, answer, policy, std::move(verdict));
 }
 
+// What is read of a text of any length: one byte more than is searched for an
+// answer, which shows that it was longer.
+std::string_view PartRead(std::string_view text) {
+  constexpr size_t kLongestRead = kLongestResponse + 1;
+  if (text.size() <= kLongestRead) return text;
+  return EndOfResponse(WithoutThoughts(text), kLongestRead);
+}
+
 // The letter of a gold answer "C. Jainism"; 0 if it is none, or nothing more.
 char LabelledLetter(std::string_view gold) {
   gold = TrimBlanks(gold);
@@ -410,6 +420,18 @@ std::optional<GradeVerdict> GradeByLetter(std::string_view gold,
 
 GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
                          const GradePolicy& policy) {
+  if (policy.extract && gold != answer) {
+    gold = PartRead(gold);
+    answer = PartRead(answer);
+  }
+  std::string kept, kept_gold;
+  if (policy.extract && gold != answer) {
+    kept = WithoutRejected(answer);
+    kept_gold = WithoutRejected(gold);
+    // What both leave out may be what they are compared by.
+    if (kept_gold.empty() && !kept.empty()) answer = kept;
+    if (kept.empty() && !kept_gold.empty()) gold = kept_gold;
+  }
   GradeVerdict verdict = GradeClaims(gold, answer, policy);
   if (!policy.extract || gold == answer) return verdict;
   if (!verdict.equal) {
@@ -455,7 +477,7 @@ std::optional<std::string> FindFinalAnswer(std::string_view response) {
   constexpr size_t kLongestWords = 200;
   const GradePolicy policy;
   Grader grader(policy);
-  const Readings found = grader.Read(response);
+  const Readings found = grader.Read(PartRead(response));
   const std::string_view text = TrimBlanks(found.text);
   if (text.empty()) return std::nullopt;
   if (found.choice != 0 || !found.words) return std::string(text);

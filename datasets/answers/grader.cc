@@ -64,10 +64,12 @@ std::optional<GradeVerdict> CompareManyChoices(std::string_view gold,
   std::string x = ManyChoices(gold), y = ManyChoices(answer);
   if (x.empty() || x.size() != y.size()) return std::nullopt;
   const bool in_order = std::is_sorted(x.begin(), x.end());
-  // "A, B" lists choices; "BCDA" may be an order.
-  const bool joined =
-      Holds(answer, Reading::kConjunction) ||
-      (gold.find(',') != gold.npos && answer.find(',') != answer.npos);
+  // "A, B" lists choices; "BCDA" may be an order, and "B, C, D, A" for gold
+  // "ABCD". "BD" is no order of all there is.
+  const bool all = x == std::string_view("ABCDEFGHIJ").substr(0, x.size());
+  const bool joined = Holds(answer, Reading::kConjunction) ||
+                      ((gold.find(',') != gold.npos || !all) &&
+                       answer.find(',') != answer.npos);
   if (x == y || (in_order && joined &&
                  std::is_permutation(x.begin(), x.end(), y.begin()))) {
     return GradeVerdict::Equal(absl::StrCat("both are choices ", x));

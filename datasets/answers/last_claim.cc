@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "datasets/answers/find/last_statement.h"
 #include "datasets/answers/find/outright.h"
 #include "datasets/answers/find/readings.h"
@@ -269,6 +270,30 @@ void AddBehindVerb(std::string_view statement, std::vector<std::string>& out) {
   }
 }
 
+// "Substituting $r = 2a$ in the law, | $F = kq^2/(4a^2)$", "From $v = 2$ we get
+// | 400 kelvin": what stands behind the formula that it follows from.
+void AddBehindGround(std::string_view sentence, std::vector<std::string>& out) {
+  if (BeginsIn(PlainLower(sentence), Reading::kGround) == 0) return;
+  const std::string_view tail = WithoutLastMarks(sentence);
+  if (tail.ends_with("$")) {
+    const std::string_view front = tail.substr(0, tail.size() - 1);
+    const size_t open = front.rfind('$');
+    const std::string_view lead =
+        TrimBlanks(front.substr(0, open == kNowhere ? 0 : open));
+    if (lead.ends_with(",") && lead.find('$') != kNowhere) {
+      out.emplace_back(front.substr(open + 1));
+    }
+    return;
+  }
+  constexpr std::string_view kGet = "$ we get ";
+  const size_t at = tail.rfind(kGet);
+  if (at == kNowhere) return;
+  const std::string_view said = tail.substr(at + kGet.size());
+  if (said.find('$') == kNowhere) {
+    out.push_back(absl::StrCat("We get ", std::string(said)));
+  }
+}
+
 // "| 2 1 |\n| 7 4 |" at the end as a matrix.
 void AddMatrixLines(const std::vector<std::string_view>& lines,
                     std::vector<std::string>& out) {
@@ -479,11 +504,15 @@ void AddChosen(std::string_view text, std::string_view sentence,
   out.push_back(std::move(said));
 }
 
-// "Equivalently, | a > 9/4"
+// "Equivalently, | a > 9/4", "That makes it a | Tuesday"
 void AddRestated(std::string_view sentence, std::vector<std::string>& out) {
-  for (const std::string_view again : {"Equivalently, ", "In other words, "}) {
+  for (const std::string_view again :
+       {"Equivalently, ", "In other words, ", "That makes it a ",
+        "That makes it an ", "That makes it ", "This makes it ",
+        "Which makes it "}) {
     if (sentence.starts_with(again)) {
       out.emplace_back(sentence.substr(again.size()));
+      return;
     }
   }
 }
@@ -542,6 +571,7 @@ std::vector<std::string> LastClaims(std::string_view text) {
   if (sentence.size() > kLongestClaim * 2) return out;
   AddChosen(plain, sentence, out);
   AddRestated(sentence, out);
+  AddBehindGround(sentence, out);
   AddChainEnd(sentence, out);
   AddLastClause(sentence, out);
   // The last clause that concludes.

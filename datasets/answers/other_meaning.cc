@@ -83,6 +83,36 @@ char LetterInFront(std::string_view text) {
   return equates ? text[0] : '\0';
 }
 
+// The last modulus that a text names: "7" of "x \\equiv 3 \\pmod 7"; empty if
+// there is none.
+std::string LastModulus(std::string_view text) {
+  size_t at = text.rfind("mod");
+  while (at != kNowhere && at > 0 && Letter(text[at - 1]) &&
+         !(at > 1 && text[at - 2] == '\\')) {
+    at = text.substr(0, at).rfind("mod");
+  }
+  if (at == kNowhere) return {};
+  text.remove_prefix(at + 3);
+  if (text.starts_with("ulo")) text.remove_prefix(3);
+  std::string out;
+  for (const char c : text) {
+    if (Digit(c) || (Letter(c) && out.empty())) {
+      out += c;
+    } else if (!out.empty() ||
+               std::string_view(" {$~(\\").find(c) == kNowhere) {
+      break;
+    }
+  }
+  return out.empty() || Digit(out[0]) || out.size() == 1 ? out : std::string();
+}
+
+// "x = 3 mod 5" for "x = 3 mod 7".
+bool OtherModulus(std::string_view gold, std::string_view answer) {
+  const std::string x = LastModulus(gold);
+  const std::string y = x.empty() ? x : LastModulus(answer);
+  return !y.empty() && x != y;
+}
+
 // "e.g. \\boxed{5}", "~~\\boxed{5}~~": whether nobody claims what the last box
 // holds.
 bool BoxUnclaimed(std::string_view answer) {
@@ -186,6 +216,9 @@ std::optional<GradeVerdict> OtherMeaning(std::string_view gold,
   }
   if (why.empty() && policy.extract && RevisesBox(answer)) {
     why = "what follows the box gives another number";
+  }
+  if (why.empty() && OtherModulus(gold, answer)) {
+    why = "the moduli differ";
   }
   if (why.empty() && MoreThanUnit(gold, answer)) {
     why = "the answer is an amount that is added";

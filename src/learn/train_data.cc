@@ -30,7 +30,7 @@
 namespace espalier {
 namespace {
 
-constexpr float kNoLabel = StepScores::kNone;
+constexpr float kUnlabelled = StepScores::kNone;
 // Levels whose labels a verifier of steps gives.
 constexpr Level kJudged[] = {Level::kStep, Level::kWindow2, Level::kWindow3,
                              Level::kWindow4};
@@ -159,7 +159,7 @@ class DatabaseReader {
       for (const auto* tokens : {&pair.chosen_tokens, &pair.rejected_tokens}) {
         collector_.Begin(prompt, pair.weight);
         collector_.Add(pair.prefix_tokens, false);
-        collector_.Add(*tokens, policy, policy ? kNoLabel : 1);
+        collector_.Add(*tokens, policy, policy ? kUnlabelled : 1);
       }
       collector_.EndGroup(Name(pair.problem));
     }

@@ -33,7 +33,7 @@ using testing::HasSubstr;
 using Ids = std::vector<int32_t>;
 using Row = std::vector<double>;
 
-constexpr char kQuestion[] = "What is 17 + 25, and is it even?";
+constexpr char kChoiceQuestion[] = "What is 17 + 25, and is it even?";
 
 // What a server has.
 enum class Offer {
@@ -79,10 +79,10 @@ Row Softmax(Row row) {
   return row;
 }
 
-class Server {
+class ChoiceServer {
  public:
-  Server(const LanguageModel& model, const Ids& choices, int32_t tag,
-         Offer offer)
+  ChoiceServer(const LanguageModel& model, const Ids& choices, int32_t tag,
+               Offer offer)
       : model_(model), choices_(choices), tag_(tag), offer_(offer) {
     const bool sglang = offer == Offer::kScore || offer == Offer::kMultiItem;
     http_.Get(sglang ? "/get_model_info" : "/version",
@@ -106,7 +106,7 @@ class Server {
     thread_ = std::thread([this] { http_.listen_after_bind(); });
     while (!http_.is_running()) std::this_thread::yield();
   }
-  ~Server() {
+  ~ChoiceServer() {
     http_.stop();
     thread_.join();
   }
@@ -198,7 +198,7 @@ struct Checkpoint {
   }
   const Ids& choices() const { return local.scorer->layout.choices(); }
   int32_t tag() const { return local.scorer->layout.tag_id(); }
-  absl::StatusOr<LoadedRewardModel> Serve(const Server& server,
+  absl::StatusOr<LoadedRewardModel> Serve(const ChoiceServer& server,
                                           const RewardFormat& with) {
     return LoadRewardModel(
         server.url(), with,
@@ -221,7 +221,7 @@ class PooledChoicesTest : public testing::TestWithParam<std::string> {};
 TEST_P(PooledChoicesTest, ScoresEqualThoseOfTheModelInThisProcess) {
   Checkpoint made(GetParam());
   const std::vector<StepScores> wanted =
-      ScoresOf(made.local, made.tree, kQuestion);
+      ScoresOf(made.local, made.tree, kChoiceQuestion);
   std::map<Offer, std::string> offers = {
       {Offer::kGenerativeScoring, "/generative_scoring"},
       {Offer::kScore, "/v1/score"}};
@@ -236,13 +236,13 @@ TEST_P(PooledChoicesTest, ScoresEqualThoseOfTheModelInThisProcess) {
   }
   for (const auto& [offer, path] : offers) {
     SCOPED_TRACE(path);
-    const Server server(made.model, made.choices(), made.tag(), offer);
+    const ChoiceServer server(made.model, made.choices(), made.tag(), offer);
     const auto served = made.Serve(server, made.format);
     ASSERT_TRUE(served.ok()) << served.status();
     EXPECT_THAT(made.notice, testing::EndsWith(absl::StrCat("at ", path)));
     const int probed = server.calls();
     const std::vector<StepScores> found =
-        ScoresOf(*served, made.tree, kQuestion);
+        ScoresOf(*served, made.tree, kChoiceQuestion);
     ASSERT_EQ(found.size(), wanted.size());
     float lowest = 1, highest = 0;
     for (size_t i = 0; i < found.size(); ++i) {
@@ -271,8 +271,8 @@ INSTANTIATE_TEST_SUITE_P(Formats, PooledChoicesTest,
 
 TEST(PooledChoices, ATokenBetweenQueryAndItemIsNoticed) {
   Checkpoint made("math_shepherd");
-  const Server server(made.model, made.choices(), made.tag(),
-                      Offer::kMultiItem);
+  const ChoiceServer server(made.model, made.choices(), made.tag(),
+                            Offer::kMultiItem);
   const auto served = made.Serve(server, made.format);
   EXPECT_EQ(served.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(served.status().message()),
@@ -283,7 +283,8 @@ TEST(PooledChoices, ATokenBetweenQueryAndItemIsNoticed) {
 // Rows that only look like the tokens' are taken on the user's word only.
 TEST(PooledChoices, NumbersOfTheHiddenStateAreRefused) {
   Checkpoint made("math_shepherd");
-  const Server server(made.model, made.choices(), made.tag(), Offer::kHidden);
+  const ChoiceServer server(made.model, made.choices(), made.tag(),
+                            Offer::kHidden);
   const auto served = made.Serve(server, made.format);
   EXPECT_EQ(served.status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(served.status().message()),
@@ -300,12 +301,13 @@ TEST(PooledChoices, NumbersOfTheHiddenStateAreRefused) {
 // Rows that differ from those of whole texts are not read.
 TEST(PooledChoices, WholeTextsAreBelieved) {
   Checkpoint made("math_shepherd");
-  const Server server(made.model, made.choices(), made.tag(), Offer::kMixed);
+  const ChoiceServer server(made.model, made.choices(), made.tag(),
+                            Offer::kMixed);
   const auto served = made.Serve(server, made.format);
   ASSERT_TRUE(served.ok()) << served.status();
   EXPECT_THAT(made.notice, testing::EndsWith("at /pooling (task classify)"));
-  const auto wanted = ScoresOf(made.local, made.tree, kQuestion);
-  const auto found = ScoresOf(*served, made.tree, kQuestion);
+  const auto wanted = ScoresOf(made.local, made.tree, kChoiceQuestion);
+  const auto found = ScoresOf(*served, made.tree, kChoiceQuestion);
   ASSERT_EQ(found.size(), wanted.size());
   for (size_t i = 0; i < found.size(); ++i) {
     EXPECT_NEAR(found[i].step, wanted[i].step, 1e-4) << i;

@@ -32,7 +32,7 @@ namespace {
 using nlohmann::json;
 using Row = std::vector<double>;
 
-constexpr char kQuestion[] = "What is 17 + 25, and is it even?";
+constexpr char kRewardQuestion[] = "What is 17 + 25, and is it even?";
 
 enum class Shape { kTag, kToken, kLast };
 
@@ -93,9 +93,9 @@ class Head {
   mutable std::map<std::vector<int32_t>, std::vector<Row>> known_;
 };
 
-class Server {
+class RewardServer {
  public:
-  Server(const Head& head, int32_t tag, const Manner& manner)
+  RewardServer(const Head& head, int32_t tag, const Manner& manner)
       : head_(head), tag_(tag), manner_(manner) {
     http_.Get("/version", [](const httplib::Request&, httplib::Response& r) {
       Answer(r, {{"version", "0.11.0"}});
@@ -111,7 +111,7 @@ class Server {
     thread_ = std::thread([this] { http_.listen_after_bind(); });
     while (!http_.is_running()) std::this_thread::yield();
   }
-  ~Server() {
+  ~RewardServer() {
     http_.stop();
     thread_.join();
   }
@@ -176,7 +176,8 @@ TEST_P(PooledRewardsTest, ScoresEqualThoseOfTheModelInThisProcess) {
   RandomStream random(StreamKey(5, 3, 0, Purpose::kTest));
   Tree tree;
   Grow(tree, 8, random);
-  const std::vector<StepScores> wanted = ScoresOf(*local, tree, kQuestion);
+  const std::vector<StepScores> wanted =
+      ScoresOf(*local, tree, kRewardQuestion);
   const int32_t tag = local->scorer->layout.tag_id();
   std::vector<Manner> manners = {{Shape::kToken}, {Shape::kLast}};
   if (tag >= 0) manners.push_back({Shape::kTag});
@@ -187,12 +188,13 @@ TEST_P(PooledRewardsTest, ScoresEqualThoseOfTheModelInThisProcess) {
   for (const Manner& manner : manners) {
     SCOPED_TRACE(absl::StrCat("shape ", static_cast<int>(manner.shape), " off ",
                               manner.off));
-    const Server server(head, tag, manner);
+    const RewardServer server(head, tag, manner);
     const auto served = LoadRewardModel(
         server.url(), format, {.tokenizer = checkpoint.folder}, executor);
     ASSERT_TRUE(served.ok()) << served.status();
     const int probed = server.calls();
-    const std::vector<StepScores> found = ScoresOf(*served, tree, kQuestion);
+    const std::vector<StepScores> found =
+        ScoresOf(*served, tree, kRewardQuestion);
     ASSERT_EQ(found.size(), wanted.size());
     float lowest = 1, highest = 0;
     for (size_t i = 0; i < found.size(); ++i) {

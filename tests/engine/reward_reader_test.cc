@@ -22,7 +22,7 @@
 namespace espalier {
 namespace {
 
-constexpr char kQuestion[] = "What is 17 + 25, and is it even?";
+constexpr char kReaderQuestion[] = "What is 17 + 25, and is it even?";
 
 struct TestModel {
   explicit TestModel(const std::string& name,
@@ -37,7 +37,8 @@ struct TestModel {
     EXPECT_TRUE(model.ok()) << name << model.status();
     loaded = *std::move(model);
   }
-  std::unique_ptr<RewardReader> Open(const std::string& question = kQuestion) {
+  std::unique_ptr<RewardReader> Open(
+      const std::string& question = kReaderQuestion) {
     auto reader = RewardReader::Open(*loaded.scorer, backend(), question);
     EXPECT_TRUE(reader.ok()) << reader.status();
     return *std::move(reader);
@@ -106,7 +107,7 @@ TEST_P(RewardReaderTest, ScoresEqualThePublishedComputation) {
   double lowest = 1, highest = 0;
   std::map<NodeId, double> step;
   for (const NodeId id : nodes) {
-    step[id] = published.Score(kQuestion, StepsOf(tree, id, GetParam()));
+    step[id] = published.Score(kReaderQuestion, StepsOf(tree, id, GetParam()));
     double path = step[id];
     for (const NodeId above : tree.Path(id)) {
       if (published.outcome() || published.windows()) continue;
@@ -138,7 +139,7 @@ TEST_P(RewardReaderTest, RoundedWeightsGiveNearlyTheSameScores) {
   model.Read(*reader, tree, nodes);
   for (const NodeId id : nodes) {
     EXPECT_NEAR(reader->Score(tree, id).step,
-                published.Score(kQuestion, StepsOf(tree, id, GetParam())),
+                published.Score(kReaderQuestion, StepsOf(tree, id, GetParam())),
                 2e-2);
   }
 }
@@ -172,7 +173,7 @@ TEST_P(RewardReaderTest, IncrementalScoresOfATreeEqualWholePasses) {
       steps.emplace_back(tree.text(above));
     }
     const SeqId seq =
-        fresh.Extend(kEmptySeq, scorer.layout.Lay(kQuestion, steps)->ids);
+        fresh.Extend(kEmptySeq, scorer.layout.Lay(kReaderQuestion, steps)->ids);
     ScoreRequest request{
         {seq},
         scorer.head.layers.empty() ? ScoreRead::kLogprobs : ScoreRead::kHidden,
@@ -224,7 +225,7 @@ TEST_P(RewardReaderTest, TwentyStepsOneByOneCostLittleMoreThanOnePass) {
   const PublishedReward published(GetParam(), model.checkpoint);
   std::vector<std::string> steps = StepsOf(tree, node, GetParam());
   const double whole =
-      static_cast<double>(published.Ids(kQuestion, steps).size());
+      static_cast<double>(published.Ids(kReaderQuestion, steps).size());
   const auto computed =
       static_cast<double>(model.backend().stats().tokens_computed);
   const double ratio = computed / whole;
@@ -236,7 +237,7 @@ TEST_P(RewardReaderTest, TwentyStepsOneByOneCostLittleMoreThanOnePass) {
   EXPECT_EQ(model.backend().stats().tokens_computed,
             reader->stats().laid_out +
                 static_cast<int64_t>(
-                    model.loaded.scorer->layout.Stem(kQuestion)->size()));
+                    model.loaded.scorer->layout.Stem(kReaderQuestion)->size()));
   const RewardFormat& format = model.loaded.scorer->format();
   if (!format.focus_prefix.empty()) {
     // Each step is computed where it is judged and again among the steps before

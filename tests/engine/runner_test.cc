@@ -118,7 +118,7 @@ std::vector<Outcome> RunMethod(const std::string& method, int problems,
 }
 
 // Methods with one request in flight.
-const char* const kMethods[] = {
+const char* const kRunMethods[] = {
     "greedy",       "sample",    "majority",
     "best_of_n",    "weighted",  "weighted:aggregate=product:level=step",
     "beam:width=1", "guided",    "puct",
@@ -231,7 +231,7 @@ TEST(RunnerTest, AnotherSeedGivesOtherTrees) {
 }
 
 TEST(RunnerTest, TokenBudgetIsNeverExceededByOneRequestAtATime) {
-  for (const char* method : kMethods) {
+  for (const char* method : kRunMethods) {
     for (const int64_t tokens : {1, 7, 33, 150}) {
       for (const Outcome& o : RunMethod(method, 5, {.tokens = tokens})) {
         EXPECT_LE(o.result.tokens, tokens) << method;

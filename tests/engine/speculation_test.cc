@@ -24,7 +24,7 @@
 namespace espalier {
 namespace {
 
-struct Outcome {
+struct Speculated {
   std::string text;  // all that a search leaves behind
   SearchResult result;
   int64_t generated = 0;  // by the policy
@@ -67,7 +67,7 @@ class Late : public Backend {
   std::deque<std::pair<int, Request>> held_;
 };
 
-std::string TextOf(const SearchResult& result) {
+std::string ChosenText(const SearchResult& result) {
   std::string text = absl::StrCat(result.answer, "|", result.response, "|",
                                   result.tokens, "|", result.score, "|",
                                   result.model_calls, "|", result.stop_reason);
@@ -79,8 +79,8 @@ std::string TextOf(const SearchResult& result) {
   return text;
 }
 
-Outcome RunOne(const std::string& method, int speculate, int latency,
-               int64_t tokens = 300, int threads = 1) {
+Speculated RunOne(const std::string& method, int speculate, int latency,
+                  int64_t tokens = 300, int threads = 1) {
   const auto algorithm = MakeAlgorithm(method);
   EXPECT_TRUE(algorithm.ok()) << algorithm.status();
   const Problem problem{"p", "script", "problem 7"};
@@ -93,7 +93,7 @@ Outcome RunOne(const std::string& method, int speculate, int latency,
   Executor executor(threads);
   const ScriptTask task;
   const RunHooks hooks;
-  Outcome outcome;
+  Speculated outcome;
   {
     Runner runner({&policy, &tokenizer, &critic, &tokenizer}, executor, 1,
                   speculate);
@@ -110,7 +110,7 @@ Outcome RunOne(const std::string& method, int speculate, int latency,
       << method << " leaks sequences";
   EXPECT_EQ(scripted_critic.live_sequences(), 0)
       << method << " leaks sequences";
-  outcome.text = TextOf(outcome.result);
+  outcome.text = ChosenText(outcome.result);
   outcome.waits = policy.rounds();
   outcome.generated = policy.stats().tokens_generated;
   return outcome;
@@ -119,11 +119,11 @@ Outcome RunOne(const std::string& method, int speculate, int latency,
 TEST(Speculation, EveryMethodGrowsTheSameTree) {
   for (const std::string& method : EveryMethod()) {
     if ((*MakeAlgorithm(method))->models() > 1) continue;
-    const Outcome plain = RunOne(method, 0, 0);
+    const Speculated plain = RunOne(method, 0, 0);
     EXPECT_EQ(plain.result.speculated_tokens, 0);
     for (const int speculate : {1, 3, 64}) {
       for (const int latency : {0, 5}) {
-        const Outcome ahead = RunOne(method, speculate, latency);
+        const Speculated ahead = RunOne(method, speculate, latency);
         EXPECT_EQ(ahead.text, plain.text) << method << " " << speculate;
         // What was still under way at the end was drawn and is not counted.
         EXPECT_GE(ahead.generated,
@@ -138,8 +138,8 @@ TEST(Speculation, EveryBudgetGrowsTheSameTree) {
   for (const char* method :
        {"beam", "puct", "best_first", "puct:in_flight=4"}) {
     for (int64_t tokens = 20; tokens <= 400; tokens += 19) {
-      const Outcome plain = RunOne(method, 0, 0, tokens);
-      const Outcome ahead = RunOne(method, 4, 3, tokens, /*threads=*/2);
+      const Speculated plain = RunOne(method, 0, 0, tokens);
+      const Speculated ahead = RunOne(method, 4, 3, tokens, /*threads=*/2);
       EXPECT_EQ(ahead.text, plain.text) << method << " " << tokens;
     }
   }
@@ -148,8 +148,8 @@ TEST(Speculation, EveryBudgetGrowsTheSameTree) {
 // The searches wait for one model at a time without speculation.
 TEST(Speculation, WaitsLess) {
   for (const char* method : {"beam", "puct", "best_first", "mcts_star"}) {
-    const Outcome plain = RunOne(method, 0, 8, 1500);
-    const Outcome ahead = RunOne(method, 16, 8, 1500);
+    const Speculated plain = RunOne(method, 0, 8, 1500);
+    const Speculated ahead = RunOne(method, 16, 8, 1500);
     EXPECT_EQ(ahead.text, plain.text) << method;
     EXPECT_LT(ahead.waits, 0.75 * plain.waits) << method;
     std::printf("figure: %s waits %.2f as often, %.2f times the tokens\n",
@@ -193,7 +193,7 @@ TEST(Speculation, TheStoryModelWaitsLess) {
                         .options = &options,
                         .hooks = &hooks,
                         .on_done = [&](size_t, const SearchResult& result) {
-                          text[on] += TextOf(result);
+                          text[on] += ChosenText(result);
                           tokens[on] += static_cast<double>(
                               result.tokens + result.speculated_tokens);
                         }});
@@ -212,8 +212,8 @@ TEST(Speculation, TheStoryModelWaitsLess) {
 }
 
 TEST(Speculation, CountsWhatNobodyAskedFor) {
-  const Outcome plain = RunOne("beam:width=1:branch=4:rounds=1", 0, 3, 2000);
-  const Outcome ahead = RunOne("beam:width=1:branch=4:rounds=1", 4, 3, 2000);
+  const Speculated plain = RunOne("beam:width=1:branch=4:rounds=1", 0, 3, 2000);
+  const Speculated ahead = RunOne("beam:width=1:branch=4:rounds=1", 4, 3, 2000);
   EXPECT_EQ(ahead.text, plain.text);
   // Of four children that are followed, one is chosen.
   EXPECT_GT(ahead.result.speculated_tokens, ahead.result.tokens);

@@ -70,7 +70,7 @@ struct SearchRun {
 
 // Tokens that the tree requires to be computed: for every draw all tokens but
 // the last, and the last token of a node once if it was scored or continued.
-int64_t Needed(const Tree& tree, int64_t prompt) {
+int64_t NeededTokens(const Tree& tree, int64_t prompt) {
   int64_t needed = prompt;
   for (NodeId id = 1; id < tree.size(); ++id) {
     const Node& node = tree[id];
@@ -120,7 +120,7 @@ SearchRun RunAll(Trunk& trunk, const std::string& method, int threads, int live,
              run.trees[i] = text;
              const int64_t prompt =
                  static_cast<int64_t>(problems[i].question.size() + 1);
-             run.needed += Needed(tree, prompt);
+             run.needed += NeededTokens(tree, prompt);
            }});
   EXPECT_TRUE(status.ok()) << status;
   run.computed = backend.stats().tokens_computed;
@@ -333,7 +333,7 @@ TEST(LevelSearchTest, AnEnsembleLowersWhatItsHeadsDisagreeAbout) {
 
 // A tree of single tokens: the hidden state that each was drawn from must
 // reproduce its log-prob.
-Co<> AskForHidden(SearchContext& ctx) {
+Co<> AskTrunkForHidden(SearchContext& ctx) {
   const Expansion first =
       co_await ctx.Expand(kRoot, {.n = 3, .max_tokens = 1, .hidden = true});
   for (const NodeId node : first.samples) {
@@ -385,17 +385,19 @@ void GrowTree(Trunk& trunk, Co<> (*coroutine)(SearchContext&),
 
 TEST_F(RandomTrunk, HiddenStatesAreThoseThatTheTokensWereDrawnFrom) {
   int told = 0, silent = 0;
-  GrowTree(*trunk_, &AskForHidden, [&](const Tree& tree, Executor& executor) {
-    for (NodeId id = 1; id < tree.size(); ++id) {
-      const auto hidden = tree.hidden(id);
-      ++(hidden.empty() ? silent : told);
-      if (hidden.empty()) continue;
-      ASSERT_EQ(static_cast<int>(hidden.size()), trunk_->config().hidden_size);
-      const auto token = static_cast<size_t>(tree.tokens(id)[0]);
-      EXPECT_NEAR(tree.step(id).logprob,
-                  LogProbs(*trunk_, hidden, executor)[token], 1e-5);
-    }
-  });
+  GrowTree(*trunk_, &AskTrunkForHidden,
+           [&](const Tree& tree, Executor& executor) {
+             for (NodeId id = 1; id < tree.size(); ++id) {
+               const auto hidden = tree.hidden(id);
+               ++(hidden.empty() ? silent : told);
+               if (hidden.empty()) continue;
+               ASSERT_EQ(static_cast<int>(hidden.size()),
+                         trunk_->config().hidden_size);
+               const auto token = static_cast<size_t>(tree.tokens(id)[0]);
+               EXPECT_NEAR(tree.step(id).logprob,
+                           LogProbs(*trunk_, hidden, executor)[token], 1e-5);
+             }
+           });
   EXPECT_GT(told, 1);
   EXPECT_GT(silent, 0);  // tokens without requested hidden states
 }

@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-std::vector<std::string> Texts(const TextList& list) {
+std::vector<std::string> SweepTexts(const TextList& list) {
   return list.First(list.size());
 }
 
@@ -85,7 +85,8 @@ TEST(SweepTest, ShuffledGoldChangesVerdictsAndNoAnswer) {
   ASSERT_EQ(a->size(), 12u);
   int64_t right = 0, right_shuffled = 0;
   for (size_t i = 0; i < a->size(); ++i) {
-    EXPECT_EQ(Texts((*a)[i].answers), Texts((*b)[i].answers)) << (*a)[i].method;
+    EXPECT_EQ(SweepTexts((*a)[i].answers), SweepTexts((*b)[i].answers))
+        << (*a)[i].method;
     right += (*a)[i].successes();
     right_shuffled += (*b)[i].successes();
   }

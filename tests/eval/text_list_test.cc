@@ -14,7 +14,7 @@
 namespace espalier {
 namespace {
 
-std::vector<std::string> Texts(const TextList& list) {
+std::vector<std::string> ListedTexts(const TextList& list) {
   return list.First(list.size());
 }
 
@@ -25,12 +25,12 @@ TEST(TextList, TextsComeBackAsTheyWerePut) {
     TextList list(on_disk ? std::make_shared<ScratchFile>() : nullptr);
     EXPECT_TRUE(list.empty());
     for (const std::string& text : texts) list.push_back(text);
-    EXPECT_EQ(Texts(list), texts);
+    EXPECT_EQ(ListedTexts(list), texts);
     list.Seal();
-    EXPECT_EQ(Texts(list), texts);
+    EXPECT_EQ(ListedTexts(list), texts);
     list.push_back("after");
     EXPECT_EQ(list.size(), texts.size() + 1);
-    EXPECT_EQ(Texts(list).back(), "after");
+    EXPECT_EQ(ListedTexts(list).back(), "after");
   }
 }
 
@@ -44,8 +44,8 @@ TEST(TextList, ListsOfOneFileKeepApart) {
     even.push_back(evens.back());
     odd.push_back(odds.back());
   }
-  EXPECT_EQ(Texts(even), evens);
-  EXPECT_EQ(Texts(odd), odds);
+  EXPECT_EQ(ListedTexts(even), evens);
+  EXPECT_EQ(ListedTexts(odd), odds);
 }
 
 // Writes fail beyond a limit of the process, as on a full disk.
@@ -60,7 +60,7 @@ void FillALimitedDisk() {
     list.push_back(texts.back());
   }
   list.Seal();
-  ::exit(Texts(list) == texts ? 0 : 1);
+  ::exit(ListedTexts(list) == texts ? 0 : 1);
 }
 
 TEST(TextList, AFullDiskLosesNothing) {

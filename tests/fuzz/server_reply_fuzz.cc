@@ -14,7 +14,7 @@ namespace espalier {
 namespace {
 
 // The seeds score this text.
-const std::vector<int32_t> kText = {5, 7, 9};
+const std::vector<int32_t> kReplyText = {5, 7, 9};
 
 void CheckPositions(const std::vector<float>& logprobs,
                     const std::vector<std::vector<TokenLogprob>>& alternatives,
@@ -34,7 +34,7 @@ void CheckPositions(const std::vector<float>& logprobs,
 void ReadSamples(const Dialect& dialect, const std::string& body, int n,
                  float temperature) {
   const auto reply =
-      dialect.ReadGeneration(body, {.prompt = kText,
+      dialect.ReadGeneration(body, {.prompt = kReplyText,
                                     .n = n,
                                     .sampling = {.temperature = temperature},
                                     .top = 2});
@@ -53,10 +53,10 @@ void ReadSamples(const Dialect& dialect, const std::string& body, int n,
 void ReadScores(const Dialect& dialect, const std::string& body, int from,
                 bool again) {
   const auto reply = dialect.ReadScore(
-      body, {.text = kText, .from = from, .top = 2, .again = again});
+      body, {.text = kReplyText, .from = from, .top = 2, .again = again});
   if (!reply.ok()) return;
   ESP_CHECK(reply->prompt_tokens >= 0 && reply->cached_tokens >= 0);
-  const size_t count = kText.size() - static_cast<size_t>(from);
+  const size_t count = kReplyText.size() - static_cast<size_t>(from);
   ESP_CHECK(reply->greedy.size() == count);
   CheckPositions(reply->logprobs, reply->alternatives, count);
 }

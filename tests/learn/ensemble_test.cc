@@ -42,7 +42,7 @@ std::vector<SequenceGroup> WalkGroups(int size) {
 // The tiny net with `heads` heads, all equal to the single one's.
 std::unique_ptr<net::LlamaNet> Ensemble(const net::LlamaNet& single,
                                         int heads) {
-  TrunkConfig config = TinyConfig();
+  TrunkConfig config = TinyNetConfig();
   config.reward_ensemble = heads;
   auto net = net::LlamaNet::Create(config, 1, net::Precision::kFp32).value();
   for (const net::NetParameter& p : single.parameters()) {
@@ -135,7 +135,7 @@ TEST(EnsembleTest, HeadsLearnFromTheirSamples) {
 }
 
 TEST(EnsembleTest, AnEnsemblesScoresAreTheMeanOfItsHeads) {
-  TrunkConfig config = TinyConfig();
+  TrunkConfig config = TinyNetConfig();
   config.reward_ensemble = 3;
   const auto net =
       net::LlamaNet::Create(config, 5, net::Precision::kFp32).value();

@@ -20,7 +20,7 @@
 namespace espalier {
 namespace {
 
-TrunkConfig TinyConfig() {
+TrunkConfig ExportedConfig() {
   return {.vocab_size = 32,
           .hidden_size = 64,
           .intermediate_size = 96,
@@ -50,7 +50,7 @@ class Export : public testing::Test {
 };
 
 TEST_F(Export, LoadedWeightsAreTheExportedOnesRoundedToBf16) {
-  const auto net = ExportedNet(TinyConfig());
+  const auto net = ExportedNet(ExportedConfig());
   const auto loaded = net::LoadNet(folder_, {});
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   EXPECT_EQ((*loaded)->config().end_token, 3);
@@ -61,7 +61,7 @@ TEST_F(Export, LoadedWeightsAreTheExportedOnesRoundedToBf16) {
 }
 
 TEST_F(Export, FileHasHuggingFaceNamesAndShapes) {
-  ExportedNet(TinyConfig());
+  ExportedNet(ExportedConfig());
   const auto file = SafetensorsFile::Open(folder_ + "/model.safetensors");
   ASSERT_TRUE(file.ok()) << file.status();
   // 9 tensors per layer, embedding, final norm, and two of the reward head.
@@ -78,7 +78,7 @@ TEST_F(Export, FileHasHuggingFaceNamesAndShapes) {
 }
 
 TEST_F(Export, AClassifierHasTheNamesAndShapesOfTrl) {
-  TrunkConfig config = TinyConfig();
+  TrunkConfig config = ExportedConfig();
   config.tied_embeddings = false;
   config.reward_outputs = {Level::kStep};
   const auto net = net::LlamaNet::Create(config, 5).value();
@@ -108,7 +108,7 @@ TEST_F(Export, AClassifierHasTheNamesAndShapesOfTrl) {
 }
 
 TEST_F(Export, NetWithoutRewardHeadCanBeGivenOne) {
-  TrunkConfig config = TinyConfig();
+  TrunkConfig config = ExportedConfig();
   config.reward_head = false;
   ExportedNet(config);
   const auto loaded = net::LoadNet(folder_, {.add_reward_head = true});
@@ -119,7 +119,7 @@ TEST_F(Export, NetWithoutRewardHeadCanBeGivenOne) {
 }
 
 TEST_F(Export, ANewHeadHasTheRequestedOutputsOnly) {
-  TrunkConfig config = TinyConfig();
+  TrunkConfig config = ExportedConfig();
   config.reward_head = false;
   ExportedNet(config);
   const std::vector<LevelSet> outputs = {LevelSet(Level::kPath) |
@@ -140,7 +140,7 @@ TEST_F(Export, MissingFolderIsNamed) {
 // Training and search compute the same: the trainer's fp32 pass and the
 // inference trunk, written independently, agree on one checkpoint.
 TEST_F(Export, TrunkComputesWhatTheTrainerComputes) {
-  ExportedNet(TinyConfig());
+  ExportedNet(ExportedConfig());
   const auto net = net::LoadNet(folder_, {.precision = net::Precision::kFp32});
   ASSERT_TRUE(net.ok()) << net.status();
   const auto trunk = Trunk::Load(folder_, {.weights = WeightChoice::kFp32});

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kModel[] = "models/zoo/countdown-base";
+constexpr char kLevelModel[] = "models/zoo/countdown-base";
 constexpr std::array<Level, 4> kTrained = {Level::kStep, Level::kWindow2,
                                            Level::kPath, Level::kOutcome};
 
@@ -91,7 +91,7 @@ TEST(LevelTrainingTest, LongEachHeadIsTheBestOfItsOwnTarget) {
          << "\n";
   }
   file.close();
-  TrainRunOptions options{.model = kModel,
+  TrainRunOptions options{.model = kLevelModel,
                           .data = (folder / "lines.jsonl").string(),
                           .out = (folder / "out").string(),
                           .objective = "bce",
@@ -107,7 +107,7 @@ TEST(LevelTrainingTest, LongEachHeadIsTheBestOfItsOwnTarget) {
   ASSERT_TRUE(report.ok()) << report.status();
 
   const auto net = net::LoadNet(options.out, {}).value();
-  const auto tokenizer = Tokenizer::Load(kModel).value();
+  const auto tokenizer = Tokenizer::Load(kLevelModel).value();
   Trainer trainer(*net, {});
   // By head and target.
   std::array<std::array<std::vector<std::pair<float, float>>, 4>, 4> scored;

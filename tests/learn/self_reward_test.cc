@@ -19,7 +19,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr char kModel[] = "models/zoo/stories";
+constexpr char kJudgeModel[] = "models/zoo/stories";
 constexpr int32_t kEnd = 511, kJudge = 0;
 
 // Four tokens, the first two of which are the prompt's.
@@ -115,7 +115,7 @@ TEST(SelfRewardTest, ClassesAreWeighedEquallyAndTheBaseIsTheMean) {
 }
 
 TEST(SelfRewardTest, TokensThatCannotJudgeAreRefused) {
-  const auto tokenizer = Tokenizer::Load(kModel).value();
+  const auto tokenizer = Tokenizer::Load(kJudgeModel).value();
   const auto find = [&](const std::string& token, int32_t end = kEnd) {
     return FindSelfRewardToken({.token = token}, *tokenizer, end);
   };

@@ -16,7 +16,7 @@ namespace espalier {
 
 inline constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-inline TrunkConfig TinyConfig() {
+inline TrunkConfig TinyNetConfig() {
   return {.vocab_size = 32,
           .hidden_size = 64,
           .intermediate_size = 96,
@@ -30,7 +30,7 @@ inline TrunkConfig TinyConfig() {
 
 inline std::unique_ptr<net::LlamaNet> TinyNet(
     net::Precision precision = net::Precision::kBf16, uint64_t seed = 1) {
-  return net::LlamaNet::Create(TinyConfig(), seed, precision).value();
+  return net::LlamaNet::Create(TinyNetConfig(), seed, precision).value();
 }
 
 inline TrainerOptions TinyOptions() {

@@ -67,7 +67,7 @@ TEST(Trainer, SameWeightsWithAnyNumberOfThreads) {
 TEST(Trainer, PartialSumsAndMicroBatchesOnlyRound) {
   double norms[2], losses[2];
   for (int i : {0, 1}) {
-    auto net = net::LlamaNet::Create(TinyConfig(), 1, net::Precision::kFp32);
+    auto net = net::LlamaNet::Create(TinyNetConfig(), 1, net::Precision::kFp32);
     ASSERT_TRUE(net.ok());
     TrainerOptions options = TinyOptions();
     options.partial_sums = i == 0 ? 1 : 4;
@@ -88,7 +88,7 @@ TEST(Trainer, ResumedRunHasTheSameLosses) {
   Trainer trainer(*net, TinyOptions());
   for (int i = 0; i < 5; ++i) ASSERT_TRUE(trainer.Step(Walks(20, i)).ok());
   ASSERT_TRUE(trainer.Save(path).ok());
-  auto other = net::LlamaNet::Create(TinyConfig(), 99);
+  auto other = net::LlamaNet::Create(TinyNetConfig(), 99);
   ASSERT_TRUE(other.ok());
   Trainer resumed(**other, TinyOptions());
   const absl::Status loaded = resumed.Load(path);
@@ -122,7 +122,7 @@ TEST(Trainer, DamagedStateIsRefusedAndChangesNothing) {
   std::filesystem::resize_file(path, size - 10);
   EXPECT_EQ(trainer.Load(path).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(trainer.Load(path + ".none").code(), absl::StatusCode::kNotFound);
-  TrunkConfig wider = TinyConfig();
+  TrunkConfig wider = TinyNetConfig();
   wider.layers = 3;
   auto other = net::LlamaNet::Create(wider, 1);
   ASSERT_TRUE(other.ok());

@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-NodeId Step(Tree& tree, NodeId parent, int move, bool terminal = false) {
+NodeId AddStep(Tree& tree, NodeId parent, int move, bool terminal = false) {
   const std::string text = std::to_string(move);
   return tree.Add(parent, {.text = text, .terminal = terminal});
 }
@@ -17,11 +17,11 @@ NodeId Step(Tree& tree, NodeId parent, int move, bool terminal = false) {
 TEST(ArmTreeTest, AScoreGoesToGenOfItsParentAndToContAndChildAbove) {
   Tree tree;
   ArmTree arms(tree, 10);
-  const NodeId a = Step(tree, kRoot, 0);
+  const NodeId a = AddStep(tree, kRoot, 0);
   arms.Observe(kRoot, a, 0.25);
-  const NodeId b = Step(tree, a, 1);
+  const NodeId b = AddStep(tree, a, 1);
   arms.Observe(a, b, 0.75);
-  const NodeId c = Step(tree, b, 2);
+  const NodeId c = AddStep(tree, b, 2);
   arms.Observe(b, c, 0.5);
 
   EXPECT_EQ(arms[kRoot].gen.count, 1);
@@ -45,9 +45,9 @@ TEST(ArmTreeTest, AScoreGoesToGenOfItsParentAndToContAndChildAbove) {
 TEST(ArmTreeTest, AResponseCountsAsGeneratedAtEachOfItsSteps) {
   Tree tree;
   ArmTree arms(tree, 10);
-  const NodeId a = Step(tree, kRoot, 0);
-  const NodeId b = Step(tree, a, 1);
-  const NodeId end = Step(tree, b, 2, true);
+  const NodeId a = AddStep(tree, kRoot, 0);
+  const NodeId b = AddStep(tree, a, 1);
+  const NodeId end = AddStep(tree, b, 2, true);
   arms.Observe(kRoot, end, 0.5);
   for (const NodeId id : {kRoot, a, b}) {
     EXPECT_EQ(arms[id].gen.count, 1) << id;
@@ -62,8 +62,8 @@ TEST(ArmTreeTest, AResponseCountsAsGeneratedAtEachOfItsSteps) {
 TEST(ArmTreeTest, NodesCloseFromTheEndsUpOnceNothingNewComes) {
   Tree tree;
   ArmTree arms(tree, 2);
-  const NodeId a = Step(tree, kRoot, 0);
-  const NodeId end = Step(tree, a, 1, true);
+  const NodeId a = AddStep(tree, kRoot, 0);
+  const NodeId end = AddStep(tree, a, 1, true);
   arms.Observe(kRoot, end, 0.5);
   arms.Observe(kRoot, end, 0.5);
   EXPECT_FALSE(arms[a].closed);
@@ -78,13 +78,13 @@ TEST(ArmTreeTest, NodesCloseFromTheEndsUpOnceNothingNewComes) {
 TEST(ArmTreeTest, ANewChildBelowAClosedNodeReopensItsPath) {
   Tree tree;
   ArmTree arms(tree, 1);
-  const NodeId a = Step(tree, kRoot, 0);
-  const NodeId b = Step(tree, a, 0);
-  const NodeId end = Step(tree, b, 1, true);
+  const NodeId a = AddStep(tree, kRoot, 0);
+  const NodeId b = AddStep(tree, a, 0);
+  const NodeId end = AddStep(tree, b, 1, true);
   arms.Observe(kRoot, end, 0.5);
   arms.Observe(kRoot, end, 0.5);
   ASSERT_TRUE(arms[kRoot].closed);
-  const NodeId other = Step(tree, b, 2, true);
+  const NodeId other = AddStep(tree, b, 2, true);
   arms.Observe(kRoot, other, 0.5);
   EXPECT_FALSE(arms[b].closed);
   EXPECT_FALSE(arms[b].gen_closed);
@@ -110,8 +110,8 @@ TEST(ArmTreeTest, ADrawThatBringsNothingLeavesNoScore) {
 TEST(ArmTreeTest, EndlessPatienceGivesUpOnlyWhatBringsNothing) {
   Tree tree;
   ArmTree arms(tree, 0);
-  const NodeId a = Step(tree, kRoot, 0);
-  const NodeId end = Step(tree, a, 1, true);
+  const NodeId a = AddStep(tree, kRoot, 0);
+  const NodeId end = AddStep(tree, a, 1, true);
   for (int i = 0; i < 100; ++i) {
     arms.Observe(kRoot, end, 0.5);
     arms.ObserveNothing(a, false);

@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-using Votes = std::vector<std::pair<int, float>>;
+using VoteList = std::vector<std::pair<int, float>>;
 
 // In every fifth world all steps score the same.
 TreeWorld World(uint64_t seed) {
@@ -29,11 +29,11 @@ bool Better(const std::pair<int, float>& a, const std::pair<int, float>& b) {
 // Beam search as `beam` does it: the kept paths are sampled in turn, their
 // distinct steps ranked, the best `width` kept; a finished path gives up its
 // place.
-Votes PlainBeam(ReferenceWorld& plain, int width, int branch) {
-  Votes votes, kept = {{0, 0}};
+VoteList PlainBeam(ReferenceWorld& plain, int width, int branch) {
+  VoteList votes, kept = {{0, 0}};
   for (size_t places = static_cast<size_t>(width);
        !kept.empty() && places > 0;) {
-    Votes candidates;
+    VoteList candidates;
     std::vector<std::vector<int>> drawn;
     for (const auto& path : kept) {
       std::vector<int>& steps = drawn.emplace_back();
@@ -76,8 +76,8 @@ TEST(BeamTest, KeepsTheBestStepsAsAPlainLoopDoes) {
 }
 
 // Lookahead (search-and-learn's beam search for k = 0).
-Votes PlainLookahead(ReferenceWorld& plain, size_t n, size_t width, int k) {
-  Votes votes;
+VoteList PlainLookahead(ReferenceWorld& plain, size_t n, size_t width, int k) {
+  VoteList votes;
   std::vector<int> kept = {0};
   while (!kept.empty() && votes.size() < n) {
     std::vector<int> samples, open;
@@ -130,12 +130,12 @@ TEST(LookaheadTest, WithoutLookingItIsBeamByReward) {
 }
 
 // DVTS. The last of `iterations` steps continues to the end.
-Votes PlainDvts(ReferenceWorld& plain, int subtrees, int width,
-                int iterations) {
+VoteList PlainDvts(ReferenceWorld& plain, int subtrees, int width,
+                   int iterations) {
   // By subtree and step; the search iterates over steps first.
   std::vector<int> at(static_cast<size_t>(subtrees), 0);
-  std::vector<Votes> ends(at.size());
-  Votes votes;
+  std::vector<VoteList> ends(at.size());
+  VoteList votes;
   for (int step = 0; step < iterations; ++step) {
     std::vector<std::vector<int>> drawn(at.size());
     for (size_t t = 0; t < at.size(); ++t) {
@@ -166,7 +166,7 @@ Votes PlainDvts(ReferenceWorld& plain, int subtrees, int width,
       ends[t].clear();
     }
   }
-  for (const Votes& some : ends) {
+  for (const VoteList& some : ends) {
     votes.insert(votes.end(), some.begin(), some.end());
   }
   return votes;

@@ -150,7 +150,7 @@ TEST(ConfidenceTest, ManyGroupsThatAreLowestCostLittleMore) {
 }
 
 // One response with the policy's confidences.
-struct Response {
+struct ConfidentResponse {
   int leaf = 0;
   double log_p = 0;
   int steps = 0;
@@ -172,9 +172,10 @@ double Told(const TreeWorld& world, int place) {
 
 // Returns nothing if it stops early, at the first pair of tokens with unrounded
 // confidence below `floor`.
-std::optional<Response> Write(const TreeWorld& world, ReferenceWorld& plain,
-                              double floor = 0) {
-  Response r;
+std::optional<ConfidentResponse> Write(const TreeWorld& world,
+                                       ReferenceWorld& plain,
+                                       double floor = 0) {
+  ConfidentResponse r;
   double last = 0;
   while (!plain.Leaf(r.leaf)) {
     const double before = std::exchange(last, Told(world, r.leaf));
@@ -195,10 +196,10 @@ std::optional<Response> Write(const TreeWorld& world, ReferenceWorld& plain,
 }
 
 // Percentile 100 - eta of the lowest pairs.
-double Percentile(const std::vector<Response>& all, double eta,
-                  double Response::*lowest) {
+double Percentile(const std::vector<ConfidentResponse>& all, double eta,
+                  double ConfidentResponse::*lowest) {
   std::vector<double> sorted;
-  for (const Response& r : all) sorted.push_back(r.*lowest);
+  for (const ConfidentResponse& r : all) sorted.push_back(r.*lowest);
   std::sort(sorted.begin(), sorted.end());
   const double place =
       (100 - eta) / 100 * static_cast<double>(sorted.size() - 1);
@@ -232,7 +233,7 @@ TEST(ConfidenceTest, VotesAsAPlainLoopDoes) {
     ReferenceWorld again(world, likely);
     votes.clear();
     for (int i = 0; i < 12; ++i) {
-      const Response r = *Write(world, again);
+      const ConfidentResponse r = *Write(world, again);
       votes.push_back(
           {r.leaf, static_cast<float>(std::exp(r.log_p / r.steps))});
     }
@@ -258,11 +259,11 @@ TEST(DeepConfTest, FiltersAsAPlainLoopDoes) {
     const SearchRun run =
         RunSearch("deepconf:n=15:eta=40:window=2:of=lowest", world);
     ReferenceWorld plain(world, run);
-    std::vector<Response> all;
+    std::vector<ConfidentResponse> all;
     for (int i = 0; i < 15; ++i) all.push_back(*Write(world, plain));
-    const double threshold = Percentile(all, 40, &Response::lowest);
+    const double threshold = Percentile(all, 40, &ConfidentResponse::lowest);
     std::vector<std::pair<int, float>> votes;
-    for (const Response& r : all) {
+    for (const ConfidentResponse& r : all) {
       if (r.lowest < threshold - 1e-9) continue;
       votes.push_back({r.leaf, static_cast<float>(r.lowest)});
     }
@@ -281,20 +282,20 @@ TEST(DeepConfTest, OnlineGivesUpAsAPlainLoopDoes) {
         "deepconf:n=40:online=true:warmup=8:eta=50:consensus=0.6:window=2",
         world);
     ReferenceWorld plain(world, run);
-    std::vector<Response> all;
+    std::vector<ConfidentResponse> all;
     int64_t drawn = 0;
     for (; drawn < 8; ++drawn) all.push_back(*Write(world, plain));
-    const double floor = Percentile(all, 50, &Response::online);
+    const double floor = Percentile(all, 50, &ConfidentResponse::online);
     std::vector<std::pair<int, float>> votes;
     std::map<int, double> sums;
     double total = 0, top = 0;
-    const auto vote = [&](const Response& r) {
+    const auto vote = [&](const ConfidentResponse& r) {
       if (r.online < floor - 1e-9) return;
       votes.push_back({r.leaf, static_cast<float>(r.online)});
       total += r.online;
       top = std::max(top, sums[r.leaf] += r.online);
     };
-    for (const Response& r : all) vote(r);
+    for (const ConfidentResponse& r : all) vote(r);
     for (; drawn < 40 && top / total < 0.6; ++drawn) {
       if (const auto r = Write(world, plain, floor)) {
         vote(*r);

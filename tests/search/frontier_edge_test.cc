@@ -10,7 +10,7 @@
 namespace espalier {
 namespace {
 
-const char* const kMethods[] = {
+const char* const kFrontierMethods[] = {
     "best_first:score=logprob:branch=16",
     "best_first:branch=3:score=sum:alpha=0.5:merge=step_set",
     "best_first:branch=3:score=reward:in_flight=6:merge=last_step",
@@ -43,7 +43,7 @@ bool GivesUpRepeats(absl::string_view method) {
 constexpr int64_t kMostInFlight = 64;
 
 TEST(FrontierEdgeTest, AnyOrderOfRepliesMakesTheSameTree) {
-  for (const char* method : kMethods) {
+  for (const char* method : kFrontierMethods) {
     for (uint64_t seed = 1; seed <= 5; ++seed) {
       const TreeWorld world({.seed = seed, .depth = 4, .early_leaf = 0.2});
       const SearchRun plain = RunSearch(method, world, {.tokens = 150});
@@ -59,7 +59,7 @@ TEST(FrontierEdgeTest, AnyOrderOfRepliesMakesTheSameTree) {
 }
 
 TEST(FrontierEdgeTest, ABudgetIsKeptAndEarlierAnswersStand) {
-  for (const char* method : kMethods) {
+  for (const char* method : kFrontierMethods) {
     for (const int64_t tokens : {1, 2, 7, 30, 100}) {
       const TreeWorld world({.seed = 3, .depth = 4});
       const SearchRun run = RunSearch(method, world, {.tokens = tokens});
@@ -86,7 +86,7 @@ TEST(FrontierEdgeTest, APolicyThatSaysNothingEndsTheSearchWithoutAnAnswer) {
     return SearchCompletion{.number = request.number};
   };
   const TreeWorld world({});
-  for (const char* method : kMethods) {
+  for (const char* method : kFrontierMethods) {
     const SearchRun run = RunSearch(method, world, {.reply = nothing});
     EXPECT_TRUE(run.status.ok()) << method;
     EXPECT_EQ(run.node, kNoNode) << method;
@@ -109,7 +109,7 @@ TEST(FrontierEdgeTest, TruncatedSamplesAreNoSteps) {
     }
     return completion;
   };
-  for (const char* method : kMethods) {
+  for (const char* method : kFrontierMethods) {
     const SearchRun none =
         RunSearch(method, world, {.tokens = 200, .reply = all});
     EXPECT_TRUE(none.status.ok()) << method;
@@ -132,7 +132,7 @@ TEST(FrontierEdgeTest, OnlyEndsOnlyDuplicatesAndEqualRewardsGiveAnAnswer) {
   const TreeWorld ends({.seed = 5, .branching = 3, .depth = 1});
   const TreeWorld same({.seed = 5, .branching = 1, .depth = 3});
   const TreeWorld equal({.seed = 5, .depth = 3, .scores = Scores::kEqual});
-  for (const char* method : kMethods) {
+  for (const char* method : kFrontierMethods) {
     const bool verifies = absl::StrContains(method, "verify");
     for (const TreeWorld* world : {&ends, &same, &equal}) {
       if (world == &same && GivesUpRepeats(method)) continue;

@@ -396,19 +396,19 @@ std::map<std::string, double> Divergences(const GoldenRun& run,
 }
 
 // By chance one in thirty thousand exceeds 4.
-constexpr double kFar = 4;
+constexpr double kFarApart = 4;
 
 TEST(GoldenBanditTest, AbMctsABranchesByTheSameLaw) {
   ESP_ONE_THREAD();
   for (const GoldenRun& run : ReadGolden("treequest_a").runs) {
     if (!IsDistribution(run)) continue;
     for (const auto& [what, far] : Divergences(run, run.method, 5000)) {
-      EXPECT_LT(far, kFar) << run.name << ": " << what;
+      EXPECT_LT(far, kFarApart) << run.name << ": " << what;
     }
     // A slightly stronger prior is detected.
     if (run.method.ends_with("simulations=24")) {
       const auto other = Divergences(run, run.method + ":kappa=1.5", 5000);
-      EXPECT_GT(other.at("children of the root after all steps"), kFar);
+      EXPECT_GT(other.at("children of the root after all steps"), kFarApart);
     }
   }
 }
@@ -418,11 +418,11 @@ TEST(GoldenBanditTest, AbMctsMBranchesByTheSameLaw) {
   for (const GoldenRun& run : ReadGolden("treequest_m").runs) {
     if (!IsDistribution(run)) continue;
     for (const auto& [what, far] : Divergences(run, run.method, 2000)) {
-      EXPECT_LT(far, kFar) << run.name << ": " << what;
+      EXPECT_LT(far, kFarApart) << run.name << ": " << what;
     }
     if (absl::StrContains(run.name, "alike")) {
       const auto other = Divergences(run, run.method + ":prune=false", 2000);
-      EXPECT_GT(other.at("children of the root after all steps"), kFar);
+      EXPECT_GT(other.at("children of the root after all steps"), kFarApart);
     }
   }
 }

@@ -13,7 +13,7 @@ namespace espalier {
 namespace {
 
 // Runs that our search does not reproduce, and why.
-const std::map<std::string, std::string> kNotOurs = {
+const std::map<std::string, std::string> kOthersRollouts = {
     {"fall back at random, as it is",
      "the text that the model goes on from is not cut with the response"},
     {"fall back window -1 (as the training script sets it)",
@@ -51,7 +51,7 @@ void EndAtBoxes(GoldenRun& run) {
 TEST(GoldenRolloutTest, TreePoForksStopsAndFallsBackAtTheSameNodes) {
   int compared = 0;
   for (GoldenRun& run : ReadGolden("tree_po").runs) {
-    if (kNotOurs.contains(run.name)) continue;
+    if (kOthersRollouts.contains(run.name)) continue;
     SCOPED_TRACE(run.name);
     ++compared;
     run.world.segments = true;

@@ -20,11 +20,13 @@ namespace {
 using Json = nlohmann::json;
 using Ints = std::vector<int>;
 
-std::string Text(const Ints& numbers) { return absl::StrJoin(numbers, " "); }
+std::string BeamText(const Ints& numbers) {
+  return absl::StrJoin(numbers, " ");
+}
 
 std::string Sorted(Ints numbers) {
   std::sort(numbers.begin(), numbers.end());
-  return Text(numbers);
+  return BeamText(numbers);
 }
 
 // Nodes with the number of their requests, in order of first appearance.
@@ -56,9 +58,9 @@ Ints ByTurns(const Ints& asked, std::map<int, Ints> samples) {
 }
 
 // Iterates over the draws of a search.
-class Draws {
+class BeamDraws {
  public:
-  explicit Draws(const GoldenSearch& ours) {
+  explicit BeamDraws(const GoldenSearch& ours) {
     for (const GoldenDraw& draw : ours.draws) {
       if (!draw.greedy) draws_.push_back(draw);
     }
@@ -119,7 +121,7 @@ TEST(GoldenSearchAndLearn, BeamSearchKeepsWhatItKeeps) {
     ASSERT_TRUE(ours.status.ok()) << ours.status;
     const size_t n = run.trace.at("settings").at("n");
     const bool sorts = run.trace.at("settings").at("sort_completed");
-    Draws draws(ours);
+    BeamDraws draws(ours);
     size_t completed = 0, expanded = 0;
     for (const Json& step : run.trace.at("steps")) {
       // The program continues, but does not return later completions.
@@ -142,7 +144,7 @@ TEST(GoldenSearchAndLearn, BeamSearchKeepsWhatItKeeps) {
       }
       ASSERT_EQ(absl::StrJoin(ours_asked, " ", absl::PairFormatter("x")),
                 Asked(asked));
-      EXPECT_EQ(Text(ByTurns(asked, drawn)), Text(step.at("sampled")));
+      EXPECT_EQ(BeamText(ByTurns(asked, drawn)), BeamText(step.at("sampled")));
     }
     EXPECT_TRUE(draws.done());
     // In the program a response without an answer has the answer "", which may
@@ -166,7 +168,7 @@ TEST(GoldenSearchAndLearn, DvtsGrowsTheSameSubtrees) {
     SCOPED_TRACE(run.name);
     const GoldenSearch ours = RunGolden(run);
     ASSERT_TRUE(ours.status.ok()) << ours.status;
-    Draws draws(ours);
+    BeamDraws draws(ours);
     size_t expanded = 0;
     for (const Json& step : run.trace.at("steps")) {
       if (!step.at("stop_at_step")) {
@@ -177,7 +179,7 @@ TEST(GoldenSearchAndLearn, DvtsGrowsTheSameSubtrees) {
       for (size_t i = 0; i < asked.size(); ++i) {
         const GoldenDraw& draw = draws.Next();
         EXPECT_EQ(draw.from, asked[i]);
-        EXPECT_EQ(Text(draw.to), Text(step.at("sampled")[i]));
+        EXPECT_EQ(BeamText(draw.to), BeamText(step.at("sampled")[i]));
         expanded += draw.to.size();
       }
     }

@@ -15,7 +15,9 @@ namespace {
 using Json = nlohmann::json;
 using Ints = std::vector<int>;
 
-std::string Text(const Ints& numbers) { return absl::StrJoin(numbers, " "); }
+std::string UncertainText(const Ints& numbers) {
+  return absl::StrJoin(numbers, " ");
+}
 
 // Requested nodes, once per sample.
 Ints PerSample(const GoldenSearch& ours) {
@@ -27,9 +29,9 @@ Ints PerSample(const GoldenSearch& ours) {
 }
 
 // The requests in order, with what they drew.
-class Draws {
+class UncertainDraws {
  public:
-  explicit Draws(const GoldenSearch& ours) : ours_(ours) {}
+  explicit UncertainDraws(const GoldenSearch& ours) : ours_(ours) {}
   bool done() const { return at_ == ours_.draws.size(); }
   // The samples that the next request drew from `from`.
   Ints Of(int from) {
@@ -75,7 +77,7 @@ TEST(GoldenUncertainty, PhiDecodingDrawsTheSameBeams) {
     if (run.name == "ends at different depths") continue;
     SCOPED_TRACE(run.name);
     const GoldenSearch ours = RunGolden(run);
-    Draws draws(ours);
+    UncertainDraws draws(ours);
     for (const Json& step : run.trace.at("steps")) {
       ++steps;
       const Ints sampled = step.at("sampled");
@@ -84,18 +86,19 @@ TEST(GoldenUncertainty, PhiDecodingDrawsTheSameBeams) {
       for (size_t i = 0; i < beams.size(); ++i) {
         const auto beam = static_cast<size_t>(beams[i]);
         if (run.world.nodes[beam].terminal) continue;
-        EXPECT_EQ(Text(draws.Of(beams[i])),
-                  Text({sampled.begin() + static_cast<std::ptrdiff_t>(i * each),
-                        sampled.begin() +
-                            static_cast<std::ptrdiff_t>((i + 1) * each)}));
+        EXPECT_EQ(UncertainText(draws.Of(beams[i])),
+                  UncertainText(
+                      {sampled.begin() + static_cast<std::ptrdiff_t>(i * each),
+                       sampled.begin() +
+                           static_cast<std::ptrdiff_t>((i + 1) * each)}));
       }
       const Ints seen =
           Between(run, step.at("foreseen_from"), step.at("foreseen"));
-      EXPECT_EQ(Text(draws.Sorted(seen.size())), Text(seen));
+      EXPECT_EQ(UncertainText(draws.Sorted(seen.size())), UncertainText(seen));
     }
     const Json& last = run.trace.at("final");
     const Ints rest = Between(run, last.at("from"), last.at("ends"));
-    EXPECT_EQ(Text(draws.Sorted(rest.size())), Text(rest));
+    EXPECT_EQ(UncertainText(draws.Sorted(rest.size())), UncertainText(rest));
     EXPECT_TRUE(draws.done());
     ExpectSameTrace(run, ours, {.expanded = false});
   }
@@ -107,7 +110,8 @@ TEST(GoldenUncertainty, MurScalesTheSameSteps) {
   for (const GoldenRun& run : ReadGolden("mur").runs) {
     SCOPED_TRACE(run.name);
     const GoldenSearch ours = RunGolden(run);
-    EXPECT_EQ(Text(PerSample(ours)), Text(run.trace.at("expanded")));
+    EXPECT_EQ(UncertainText(PerSample(ours)),
+              UncertainText(run.trace.at("expanded")));
     ExpectSameTrace(run, ours, {.expanded = false});
     for (const Json& step : run.trace.at("steps")) {
       ++steps;
@@ -119,7 +123,7 @@ TEST(GoldenUncertainty, MurScalesTheSameSteps) {
          at = run.world.nodes[static_cast<size_t>(at)].parent) {
       path.insert(path.begin(), at);
     }
-    EXPECT_EQ(Text(path), Text(run.trace.at("path")));
+    EXPECT_EQ(UncertainText(path), UncertainText(run.trace.at("path")));
   }
   EXPECT_GT(uncertain, 15);
   EXPECT_GT(steps, uncertain + 10);

@@ -186,9 +186,9 @@ class GoldenModel : public InlineModel {
 };
 
 // Observes the end of every simulation and its visits.
-class Watcher : public Stopper {
+class GoldenWatcher : public Stopper {
  public:
-  Watcher(GoldenModel& model, GoldenSearch& search, int64_t limit)
+  GoldenWatcher(GoldenModel& model, GoldenSearch& search, int64_t limit)
       : model_(model), search_(search), limit_(limit) {}
   bool Stops(const SearchView& view, std::string& reason) override {
     Look(view.usage.simulations, view.tree);
@@ -262,7 +262,7 @@ GoldenSearch RunGolden(const GoldenRun& run, const GoldenOptions& options) {
   const GoldenTask task(run.world);
   RecordedDraws draws{run.random};
   GoldenModel model(run.world, search);
-  Watcher watcher(model, search, options.simulations);
+  GoldenWatcher watcher(model, search, options.simulations);
   search.context = std::make_unique<SearchContext>(
       problem, task, watcher, SearchBudget(), options.seed, &model);
   SearchContext& ctx = *search.context;

@@ -11,7 +11,7 @@
 namespace espalier {
 namespace {
 
-using Votes = std::vector<std::pair<int, float>>;
+using VoteList = std::vector<std::pair<int, float>>;
 
 struct Settings {
   int width = 1;
@@ -173,7 +173,7 @@ class PlainGuided {
   int draft_end_ = -1;
   int64_t whole_ = 0;
   int rationed_ = 0;
-  Votes votes_;
+  VoteList votes_;
 };
 
 // In every fifth world all steps score the same.

@@ -68,7 +68,7 @@ class DisagreeingModel : public InlineModel {
   const Level named_;
 };
 
-class NeverStops : public Stopper {
+class LevelsNeverStop : public Stopper {
   bool Stops(const SearchView&, std::string&) override { return false; }
 };
 
@@ -81,7 +81,7 @@ Outcome AnswerOf(const std::string& method, Level level,
                  const SearchBudget& budget) {
   const Problem problem{.id = "p", .question = "?"};
   const TreeWorldTask task;
-  NeverStops stopper;
+  LevelsNeverStop stopper;
   DisagreeingModel model(level);
   SearchContext ctx(problem, task, stopper, budget, 3, &model);
   SearchDriver driver(ctx);

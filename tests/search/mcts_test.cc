@@ -16,13 +16,13 @@
 namespace espalier {
 namespace {
 
-struct Method {
+struct MctsMethod {
   const char* name;
   const char* complete;  // visits every leaf of a world of three moves
 };
-void PrintTo(const Method& method, std::ostream* os) { *os << method.name; }
+void PrintTo(const MctsMethod& method, std::ostream* os) { *os << method.name; }
 
-const Method kMethods[] = {
+const MctsMethod kMctsMethods[] = {
     {"puct", "puct:widen=false:choice=best"},
     {"puct", "puct:widen=false:choice=best:descend=false"},
     {"puct", "puct:choice=best:width=3:first_value=parent"},
@@ -40,13 +40,13 @@ const Method kMethods[] = {
     {"rstar_math", "rstar_math"},
 };
 
-class MctsTest : public testing::TestWithParam<Method> {
+class MctsTest : public testing::TestWithParam<MctsMethod> {
  protected:
   static std::string Spec(int branch) {
     return absl::StrCat(GetParam().complete, ":branch=", branch);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Family, MctsTest, testing::ValuesIn(kMethods));
+INSTANTIATE_TEST_SUITE_P(Family, MctsTest, testing::ValuesIn(kMctsMethods));
 
 // The reference is brute force over the world.
 TEST_P(MctsTest, FindsTheBestLeafOnceTheBudgetExceedsTheTree) {
@@ -167,13 +167,13 @@ TEST_P(MctsTest, RewardsThatAreNoNumbersFailTheSearch) {
 
 // With one request in flight, each simulation equals that of a plain loop of
 // the formulas over the world, without trees, coroutines or closing.
-struct Plain {
+struct PlainTree {
   std::map<int, double> n, q;
   std::map<int, bool> expanded;
 };
 
 template <class Score>
-void PlainMcts(const TreeWorld& world, int simulations, Plain& plain,
+void PlainMcts(const TreeWorld& world, int simulations, PlainTree& plain,
                const Score& score) {
   for (int i = 0; i < simulations; ++i) {
     std::vector<int> path = {0};
@@ -202,7 +202,7 @@ void PlainMcts(const TreeWorld& world, int simulations, Plain& plain,
 }
 
 void ExpectSameVisits(const SearchRun& run, const TreeWorld& world,
-                      const Plain& plain) {
+                      const PlainTree& plain) {
   for (NodeId id = 0; id < run.tree().size(); ++id) {
     const auto at = plain.n.find(world.Find(run.tree(), id));
     const double wanted = at == plain.n.end() ? 0 : at->second;
@@ -224,7 +224,7 @@ TEST(PuctTest, VisitsAreThoseOfAPlainLoop) {
     const SearchRun run = RunSearch(
         "puct:widen=false:descend=false:close=false:branch=4:simulations=300",
         world);
-    Plain plain;
+    PlainTree plain;
     PlainMcts(world, 300, plain, [&](int parent, int child) {
       const double n = plain.n[parent];
       // c(N) P sqrt(N) / (1 + N(c)); an unvisited child's Q is its score. N(s)
@@ -250,7 +250,7 @@ TEST(UctTest, VisitsAreThoseOfAPlainLoop) {
         "uct:widen=false:descend=false:close=false:branch=4:simulations=300:"
         "c=0.7:first_value=zero",
         world);
-    Plain plain;
+    PlainTree plain;
     PlainMcts(world, 300, plain, [&](int parent, int child) {
       const double n = std::max(1.0, plain.n[parent]);
       const double nc = std::max(1.0, plain.n[child]);

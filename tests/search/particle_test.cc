@@ -9,7 +9,7 @@
 namespace espalier {
 namespace {
 
-using Votes = std::vector<std::pair<int, float>>;
+using VoteList = std::vector<std::pair<int, float>>;
 
 // The index selected by a uniform `u` among odds s / (1 - s).
 size_t Fall(const std::vector<double>& odds, double u) {
@@ -44,9 +44,9 @@ std::vector<int> Walk(const TreeWorld& world, int leaf) {
   return walk;
 }
 
-Votes PlainParticles(const TreeWorld& world, ReferenceWorld& plain, int n,
-                     int iterations, int keep, bool systematic) {
-  Votes votes;
+VoteList PlainParticles(const TreeWorld& world, ReferenceWorld& plain, int n,
+                        int iterations, int keep, bool systematic) {
+  VoteList votes;
   RandomStream random = plain.Choices();
   std::vector<int> references;
   for (int sweep = 0; sweep < iterations; ++sweep) {

@@ -15,8 +15,8 @@ namespace espalier {
 namespace {
 
 // A response of four steps with these step and path scores.
-NodeId Response(Tree& tree, const std::vector<float>& steps,
-                const std::vector<float>& paths) {
+NodeId RolledOut(Tree& tree, const std::vector<float>& steps,
+                 const std::vector<float>& paths) {
   NodeId node = kRoot;
   for (size_t i = 0; i < steps.size(); ++i) {
     const std::vector<int32_t> tokens(i + 1, static_cast<int32_t>(i));
@@ -32,7 +32,7 @@ TEST(PrefixTest, ShareThresholdAndDrop) {
   Tree tree;
   // Drops of .1, .5, -.2 and .4 at nodes 1 to 4.
   const NodeId end =
-      Response(tree, {.9f, .45f, .8f, .2f}, {.9f, .4f, .6f, .2f});
+      RolledOut(tree, {.9f, .45f, .8f, .2f}, {.9f, .4f, .6f, .2f});
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kSuccess, 0.5f, 0), 2u);
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kSuccess, 0.7f, 0), 2u);
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kSuccess, 0.2f, 0), kRoot);
@@ -44,15 +44,15 @@ TEST(PrefixTest, ShareThresholdAndDrop) {
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kThreshold, 0, 0.1f), 1u);
   EXPECT_EQ(PrefixOf(tree, end, PrefixRule::kDrop, 0, 0), 1u);
   Tree equal;
-  EXPECT_EQ(
-      PrefixOf(equal, Response(equal, {1, 1}, {1, 1}), PrefixRule::kDrop, 0, 0),
-      kRoot);
+  EXPECT_EQ(PrefixOf(equal, RolledOut(equal, {1, 1}, {1, 1}), PrefixRule::kDrop,
+                     0, 0),
+            kRoot);
 }
 
 // Steps of 1, 2, 3 and 4 tokens with log-prob -2 each in total.
 TEST(UncertaintyTest, IsTheMeanOverTheTokensOfASegment) {
   Tree tree;
-  const NodeId end = Response(tree, {1, 1, 1, 1}, {1, 1, 1, 1});
+  const NodeId end = RolledOut(tree, {1, 1, 1, 1}, {1, 1, 1, 1});
   EXPECT_DOUBLE_EQ(MeanLogprob(tree, kRoot, end), -0.8);
   EXPECT_DOUBLE_EQ(MeanLogprob(tree, 1, 3), -0.8);
   EXPECT_DOUBLE_EQ(MeanLogprob(tree, 3, 4), -0.5);
@@ -76,7 +76,7 @@ void ExpectVotes(const TreeWorld& world, const SearchRun& run,
   }
 }
 
-WorldOptions World(uint64_t seed) {
+WorldOptions RolloutWorld(uint64_t seed) {
   return {.seed = seed,
           .branching = 3,
           .depth = 5,
@@ -92,7 +92,7 @@ std::vector<int> PathOf(const TreeWorld& world, int place) {
 }
 
 // Advances all paths of `at` by one step, in order.
-void Step(WorldDraws& draws, std::vector<int>& at) {
+void TakeStep(WorldDraws& draws, std::vector<int>& at) {
   for (int& place : at) {
     if (!draws.IsLeaf(place)) place = draws.Next(place);
   }
@@ -101,7 +101,7 @@ void Step(WorldDraws& draws, std::vector<int>& at) {
 TEST(PrefixRestartTest, ReturnsWhatAPlainLoopReturns) {
   for (const char* rule : {"threshold", "drop", "success"}) {
     for (uint64_t seed = 1; seed <= 24; ++seed) {
-      const TreeWorld world(World(seed));
+      const TreeWorld world(RolloutWorld(seed));
       const SearchRun run = RunSearch(
           absl::StrCat("prefix_restart:rollouts=4:fresh=1:rounds=5:prefix=",
                        rule),
@@ -112,7 +112,7 @@ TEST(PrefixRestartTest, ReturnsWhatAPlainLoopReturns) {
       for (int round = 0; round < 5; ++round) {
         std::vector<int> at(4, prefix);
         at[0] = 0;
-        for (int depth = 0; depth < 5; ++depth) Step(draws, at);
+        for (int depth = 0; depth < 5; ++depth) TakeStep(draws, at);
         for (const int leaf : at) {
           votes.push_back(leaf);
           if (best < 0 || world.Score(leaf) > world.Score(best)) best = leaf;
@@ -140,7 +140,7 @@ TEST(PrefixRestartTest, ReturnsWhatAPlainLoopReturns) {
 }
 
 // Q of the uniform policy, recomputed from the leaves.
-struct Values {
+struct RolloutValues {
   const TreeWorld& world;
   std::map<int, std::vector<int>> children;
   double Q(int place) const {
@@ -155,12 +155,12 @@ struct Values {
 TEST(RoverTest, ReturnsWhatAPlainLoopReturns) {
   for (const double rho : {0.0, 0.2}) {
     for (uint64_t seed = 1; seed <= 24; ++seed) {
-      const TreeWorld world(World(seed));
+      const TreeWorld world(RolloutWorld(seed));
       const SearchRun run = RunSearch(
           absl::StrCat("rover:responses=20:branch=3:rho=", rho), world);
       WorldDraws draws(world, run.tree(), 1);
       RandomStream acts = run.context->Stream(kRoot, Purpose::kSelect);
-      Values values{.world = world};
+      RolloutValues values{.world = world};
       std::vector<int> votes;
       for (int i = 0; i < 20; ++i) {
         int place = 0;
@@ -254,7 +254,7 @@ TEST(RoverTest, ClosedStepsThatComeAgainAreNoWayOn) {
 }
 
 TEST(SegmentsTest, ASegmentOfManyStepsIsAWholeResponse) {
-  const TreeWorld world(World(7));
+  const TreeWorld world(RolloutWorld(7));
   // The only branching point is the root, which diverges into 3.
   const SearchRun run = RunSearch(
       "segments:segment=64:first_low=3:first_high=3:fallback=none:rounds=1",
@@ -336,7 +336,7 @@ TEST(SegmentsTest, ATreeHasAsManyResponsesAsPlacesWhateverItFallsBackTo) {
         "random:fallback_from=in_order"}) {
     for (const char* share : {"even", "sum", "mean", "last", "entropy"}) {
       for (uint64_t seed = 1; seed <= 12; ++seed) {
-        const TreeWorld world(World(seed));
+        const TreeWorld world(RolloutWorld(seed));
         const SearchRun run = RunSearch(
             absl::StrCat("segments:paths=11:rounds=2:first_high=5:share=",
                          share, ":fallback=", fallback),

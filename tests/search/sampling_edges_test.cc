@@ -11,16 +11,18 @@
 namespace espalier {
 namespace {
 
-struct Method {
+struct SampledMethod {
   const char* spec;  // bounded by rounds or n
   const char* open;  // runs until the budget is spent
   bool scores;       // uses the reward model
   int in_flight;     // requests per stage at most
 };
 
-void PrintTo(const Method& method, std::ostream* os) { *os << method.spec; }
+void PrintTo(const SampledMethod& method, std::ostream* os) {
+  *os << method.spec;
+}
 
-const Method kMethods[] = {
+const SampledMethod kSamplingMethods[] = {
     {"majority:n=6", "majority", false, 1},
     {"best_of_n:n=6", "best_of_n", true, 1},
     {"weighted:n=6", "weighted", true, 1},
@@ -51,7 +53,7 @@ const Method kMethods[] = {
      3},
 };
 
-class EdgesTest : public testing::TestWithParam<Method> {
+class EdgesTest : public testing::TestWithParam<SampledMethod> {
  protected:
   // The world's replies, with `change` applied to each sample.
   template <class Change>
@@ -67,7 +69,8 @@ class EdgesTest : public testing::TestWithParam<Method> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(AllMethods, EdgesTest, testing::ValuesIn(kMethods));
+INSTANTIATE_TEST_SUITE_P(AllMethods, EdgesTest,
+                         testing::ValuesIn(kSamplingMethods));
 
 TEST_P(EdgesTest, OrderOfRepliesChangesNothing) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {

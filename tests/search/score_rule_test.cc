@@ -88,8 +88,8 @@ TEST(ScoreRuleTest, AWindowClearsAnErrorThatItCovers) {
 }
 
 // By the definitions in score_rule.h, written out.
-double Plain(const std::vector<StepScores>& path, const ScoreRule& rule,
-             const LevelWeights& weights) {
+double PlainRule(const std::vector<StepScores>& path, const ScoreRule& rule,
+                 const LevelWeights& weights) {
   std::vector<double> s;
   for (const StepScores& scores : path) {
     s.push_back(static_cast<double>(scores[rule.level]));
@@ -155,7 +155,7 @@ TEST(ScoreRuleTest, RandomPathsAgainstThePlainDefinition) {
     for (size_t l = 0; l < kLevels; ++l) {
       for (size_t a = 0; a < kRankNames.size(); ++a) {
         const ScoreRule rule{static_cast<Level>(l), static_cast<Aggregate>(a)};
-        const double expected = Plain(path, rule, weights);
+        const double expected = PlainRule(path, rule, weights);
         EXPECT_NEAR(static_cast<double>(CombineScores(path, rule, weights)),
                     expected, 1e-5 * (1 + expected))
             << kRankNames[a] << " of " << kLevelNames[l];

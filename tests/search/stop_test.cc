@@ -33,8 +33,8 @@ std::vector<std::string> Methods() {
 }
 
 // Runs any of them, with the invariants that hold for its tree.
-SearchRun RunAny(const std::string& method, const TreeWorld& world,
-                 RunLimits limits) {
+SearchRun RunStopped(const std::string& method, const TreeWorld& world,
+                     RunLimits limits) {
   // Shared nodes have visits from several parents; frontier stores advantages.
   limits.check = {.min_value = -1,
                   .visits_conserve = method.find("share=") == method.npos};
@@ -80,7 +80,8 @@ TEST(StopTest, AByteMoreThanTheRootBuysOneReply) {
   SearchOptions byte;
   byte.max_bytes = Tree().used_bytes() + 1;
   for (const std::string& method : Methods()) {
-    const SearchRun run = RunAny(method, world, {.tokens = 200, .more = byte});
+    const SearchRun run =
+        RunStopped(method, world, {.tokens = 200, .more = byte});
     EXPECT_GT(run.tree().size(), 1u) << method;
     EXPECT_LE(run.usage.bytes, byte.max_bytes + run.largest_reply_bytes)
         << method;
@@ -94,7 +95,7 @@ TEST(StopTest, AnExhaustedTreeEndsASearchWhateverItsSimulations) {
   for (const char* name : {"rap", "uct", "puct", "gumbel", "rstar_math",
                            "sample_mcts", "td_mcts", "vm_mcts", "mcts_star"}) {
     const std::string method = absl::StrCat(name, ":simulations=1000000000");
-    const SearchRun run = RunAny(method, world, {.tokens = 5000});
+    const SearchRun run = RunStopped(method, world, {.tokens = 5000});
     EXPECT_TRUE(run.ended) << method;
     EXPECT_LT(run.usage.simulations, 200000) << method;
   }
@@ -118,11 +119,12 @@ TEST(StopTest, DestroyedMidwayASearchLeavesAConsistentTreeAndItsBestAnswer) {
   int left = 0;
   for (const std::string& method : Methods()) {
     RunLimits limits{.tokens = 60, .simulations = 40, .shuffle = 3};
-    const SearchRun whole = RunAny(method, world, limits);
+    const SearchRun whole = RunStopped(method, world, limits);
     ASSERT_TRUE(whole.ended) << method;
     for (int at = 0; at < whole.replies; ++at) {
       limits.destroy_after = at;
-      const SearchRun part = RunAny(method, world, limits);  // checks the tree
+      const SearchRun part =
+          RunStopped(method, world, limits);  // checks the tree
       ASSERT_TRUE(part.status.ok());
       ASSERT_FALSE(part.ended);
       ++left;
@@ -395,9 +397,9 @@ TEST(StopTest, NoStopBeforeThereIsAnAnswer) {
     const RunLimits plain{.tokens = 300, .simulations = 60};
     RunLimits limits = plain;
     limits.more = eager;
-    const SearchRun run = RunAny(method, world, limits);
+    const SearchRun run = RunStopped(method, world, limits);
     ASSERT_TRUE(run.status.ok()) << method << ": " << run.status;
-    if (RunAny(method, world, plain).answer.empty()) continue;
+    if (RunStopped(method, world, plain).answer.empty()) continue;
     EXPECT_FALSE(run.answer.empty()) << method << ": " << run.stop_reason;
   }
   // A world whose responses have no answers runs until the budget is spent.

@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-using Votes = std::vector<std::pair<int, float>>;
+using VoteList = std::vector<std::pair<int, float>>;
 
 TEST(MomentumTest, AveragesExponentiallyFromZero) {
   Momentum momentum(0.9, 0.9);
@@ -65,7 +65,7 @@ TEST(MurTest, ScalesUncertainStepsAsAPlainLoopDoes) {
                            : "mur:by=likelihood:n=5:choice=majority",
                     world);
       ReferenceWorld plain(world, run);
-      Votes votes;
+      VoteList votes;
       for (int i = 0; i < 5; ++i) {
         votes.push_back({PlainMur(plain, 4, reward), 1.0f});
       }

@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-class NeverStops : public Stopper {
+class VerdictNeverStops : public Stopper {
   bool Stops(const SearchView&, std::string&) override { return false; }
 };
 
@@ -58,7 +58,7 @@ struct Story {
 Story Search(int64_t budget, const VerdictCost& cost, uint64_t order) {
   const Problem problem{.id = "p", .question = "?"};
   const TreeWorldTask task;
-  NeverStops stopper;
+  VerdictNeverStops stopper;
   SearchContext ctx(problem, task, stopper,
                     SearchBudget{.verdict_tokens = budget}, 1);
   ctx.SetVerdictCost(cost);

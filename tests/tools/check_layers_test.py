@@ -86,6 +86,12 @@ class CheckLayersTest(unittest.TestCase):
         alias = source("using A = int;")
         self.assertEqual(self.violations({"base/one.cc": alias,
                                           "base/two.cc": alias}), [])
+        for folder in ("tools/espalier", "tests/search", "src/learn"):
+            self.assertIn("another name", " ".join(map(str, self.violations({
+                folder + "/one.cc": same, folder + "/deep/two.cc": same}))))
+        self.assertIn("another name", " ".join(map(str, self.violations({
+            "models/differentiable/one.cc": same,
+            "models/torch_executor/two.cc": same}))))
         # Overloads, other layers, and files that are never joined.
         for other, text in (("base/two.cc", overload),
                             ("search/two.cc", same),

@@ -38,7 +38,7 @@ std::string Fit(const std::string& text, int columns, bool fill) {
   return out;
 }
 
-std::string Counts(const SearchSnapshot& shot) {
+std::string CountsLine(const SearchSnapshot& shot) {
   const double rate =
       shot.seconds > 0 ? static_cast<double>(shot.tokens) / shot.seconds : 0;
   return absl::StrFormat("%d tokens  %.0f/s  %d nodes  %d simulations  %.1f s",
@@ -86,7 +86,7 @@ bool CanRedraw() {
 std::vector<std::string> LiveLines(const std::string& title,
                                    const SearchSnapshot& shot, int width,
                                    int height) {
-  std::vector<std::string> lines = {absl::StrCat(title, "  ", Counts(shot)),
+  std::vector<std::string> lines = {absl::StrCat(title, "  ", CountsLine(shot)),
                                     AnswerText(shot)};
   // The end of the path matters most; half of the lines are for the first
   // steps.
@@ -125,8 +125,8 @@ void LiveView::Show(size_t index, const SearchSnapshot& shot) {
   const std::string title =
       absl::StrCat("question ", index + 1, "/", questions_);
   if (!terminal_) {
-    std::fprintf(stderr, "%s  %s  %s\n", title.c_str(), Counts(shot).c_str(),
-                 AnswerText(shot).c_str());
+    std::fprintf(stderr, "%s  %s  %s\n", title.c_str(),
+                 CountsLine(shot).c_str(), AnswerText(shot).c_str());
     return;
   }
   int width = 0, height = 0;

@@ -30,7 +30,7 @@ bool IsDatabase(const std::string& path) {
   return std::string_view(begin.data(), begin.size()) == kMagic;
 }
 
-absl::Status ErrorAt(const Record& record, const std::string& what) {
+absl::Status ReplayError(const Record& record, const std::string& what) {
   return absl::InvalidArgumentError(absl::StrCat(
       record.place, ": ", what,
       "; expected {\"id\": ..., \"answer\": ..., \"correct\": true or false, "
@@ -40,13 +40,13 @@ absl::Status ErrorAt(const Record& record, const std::string& what) {
 
 absl::StatusOr<GivenSolution> TextsOf(const Record& record) {
   GivenSolution out{.question = ColumnText(record.fields, "question")};
-  if (out.question.empty()) return ErrorAt(record, "no \"question\"");
+  if (out.question.empty()) return ReplayError(record, "no \"question\"");
   const nlohmann::json* steps = FindColumn(record.fields, "steps");
   if (steps == nullptr || !steps->is_array() || steps->empty()) {
-    return ErrorAt(record, "\"steps\" is no list of texts");
+    return ReplayError(record, "\"steps\" is no list of texts");
   }
   for (const nlohmann::json& step : *steps) {
-    if (!step.is_string()) return ErrorAt(record, "a step is not text");
+    if (!step.is_string()) return ReplayError(record, "a step is not text");
     out.steps.push_back(step.get<std::string>());
   }
   return out;
@@ -61,13 +61,13 @@ absl::StatusOr<RecordedSamples> ReadLines(const std::string& path,
     ESP_ASSIGN_OR_RETURN(const std::optional<Record> record, reader->Next());
     if (!record) break;
     const std::string id = ColumnText(record->fields, "id");
-    if (id.empty()) return ErrorAt(*record, "no \"id\" of a question");
+    if (id.empty()) return ReplayError(*record, "no \"id\" of a question");
     const nlohmann::json* correct = FindColumn(record->fields, "correct");
     if (correct == nullptr || !correct->is_boolean()) {
-      return ErrorAt(*record, "\"correct\" is neither true nor false");
+      return ReplayError(*record, "\"correct\" is neither true nor false");
     }
     if (FindColumn(record->fields, "answer") == nullptr) {
-      return ErrorAt(*record, "no \"answer\"");
+      return ReplayError(*record, "no \"answer\"");
     }
     ReplaySample sample{.answer = ColumnText(record->fields, "answer"),
                         .correct = correct->get<bool>()};
@@ -76,7 +76,7 @@ absl::StatusOr<RecordedSamples> ReadLines(const std::string& path,
       ESP_ASSIGN_OR_RETURN(texts, TextsOf(*record));
     } else {
       const nlohmann::json* scores = FindColumn(record->fields, "scores");
-      if (scores == nullptr) return ErrorAt(*record, "no \"scores\"");
+      if (scores == nullptr) return ReplayError(*record, "no \"scores\"");
       ESP_ASSIGN_OR_RETURN(
           sample.scores,
           ScoreList(*scores, absl::StrCat(record->place, ": \"scores\"")));

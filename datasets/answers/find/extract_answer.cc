@@ -341,17 +341,6 @@ Extracted Part(std::string text) {
   return out;
 }
 
-// The part of a long response that may hold its answer.
-std::string_view Window(std::string_view text) {
-  if (text.size() <= kLongestResponse) return text;
-  std::string_view end = text.substr(text.size() - kLongestResponse);
-  // Do not cut a UTF-8 character in half.
-  while (!end.empty() && (end[0] & 0xc0) == 0x80) end.remove_prefix(1);
-  const size_t box = text.rfind("\\boxed");
-  if (box == kNowhere || box >= text.size() - kLongestResponse) return end;
-  return text.substr(box, kLongestResponse);
-}
-
 // Stage 1: in a box.
 Extracted InBoxes(std::string_view text, const std::vector<Span>& boxes) {
   const std::string joined = LastGroup(text, boxes, JoinsBoxes);
@@ -546,9 +535,19 @@ Extracted InFormulas(std::string_view text, std::vector<Span> formulas,
 
 }  // namespace
 
+std::string_view EndOfResponse(std::string_view text, size_t most) {
+  if (text.size() <= most) return text;
+  std::string_view end = text.substr(text.size() - most);
+  // Do not cut a UTF-8 character in half.
+  while (!end.empty() && (end[0] & 0xc0) == 0x80) end.remove_prefix(1);
+  const size_t box = text.rfind("\\boxed");
+  if (box == kNowhere || box >= text.size() - most) return end;
+  return text.substr(box, most);
+}
+
 Extracted ExtractAnswer(std::string_view response) {
   const std::string_view said = WithoutThoughts(response);
-  std::string_view text = Window(said);
+  std::string_view text = EndOfResponse(said, kLongestResponse);
   if (const size_t end = text.find("<|im_"); end != kNowhere && end > 0) {
     text = text.substr(0, end);
   }

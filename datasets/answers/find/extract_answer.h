@@ -31,6 +31,9 @@ namespace espalier {
 
 inline constexpr size_t kLongestResponse = 40000;
 
+// The last `most` bytes of a response, or those from the last box on.
+std::string_view EndOfResponse(std::string_view text, size_t most);
+
 struct Extracted {
   std::string text;
   // Whether it was cut out of a longer text.

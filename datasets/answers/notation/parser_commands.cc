@@ -423,7 +423,14 @@ Expr Parser::ReadCommandAtom() {
       what += Take().text;
     }
     if (what.empty()) return Fail("a symbol");
-    const bool plain = name == "vec" || name == "overrightarrow";
+    // A unit vector is its letter, as in \mathbf{i}.
+    if (what == "imath" || what == "\\imath") what = "i";
+    if (what == "jmath" || what == "\\jmath") what = "j";
+    const bool arrow = name == "vec" || name == "overrightarrow";
+    const bool axis =
+        (arrow || name == "hat") && (what == "i" || what == "j" || what == "k");
+    if (axis && what == "i") return Make(Op::kImaginary);
+    const bool plain = arrow || axis;
     return ReadSymbol(plain ? what : absl::StrCat(name, " ", what));
   }
   if (name == "begin") return ReadEnvironment();

@@ -127,6 +127,7 @@ enum class Reading {
   kThatAre,        // behind those, in front of what restricts them
   kAllExcept,      // all numbers but those that follow
   // Each of one rule:
+  kGround,       // at the start of a sentence, in front of what it follows from
   kBecause,      // in front of a reason, inside a sentence
   kYesNo,        // a verdict and nothing else
   kRemainder,    // between a quotient and its remainder

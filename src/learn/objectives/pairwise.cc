@@ -13,7 +13,7 @@
 namespace espalier {
 namespace {
 
-struct NoOptions {
+struct NoPairOptions {
   void Visit(OptionVisitor&) {}
 };
 
@@ -52,11 +52,11 @@ class Pairwise : public Objective {
   }
 };
 
-std::unique_ptr<Objective> Make(const NoOptions&) {
+std::unique_ptr<Objective> Make(const NoPairOptions&) {
   return std::make_unique<Pairwise>();
 }
 
-const RegisterObjective<NoOptions> kPairwise(
+const RegisterObjective<NoPairOptions> kPairwise(
     "pairwise", "the better of two steps scores higher",
     ExampleKind::kStepPairs, &Make);
 

@@ -10,21 +10,21 @@
 namespace espalier {
 namespace {
 
-struct SaidPair {
+struct SaidOtherwisePair {
   const char* gold;
   const char* answer;
 };
 
-void ExpectEqual(const std::vector<SaidPair>& pairs) {
-  for (const SaidPair& pair : pairs) {
+void ExpectEqual(const std::vector<SaidOtherwisePair>& pairs) {
+  for (const SaidOtherwisePair& pair : pairs) {
     const GradeVerdict verdict = GradeAnswer(pair.gold, pair.answer);
     EXPECT_TRUE(verdict.equal)
         << pair.gold << " | " << pair.answer << ": " << verdict.reason;
   }
 }
 
-void ExpectNotEqual(const std::vector<SaidPair>& pairs) {
-  for (const SaidPair& pair : pairs) {
+void ExpectNotEqual(const std::vector<SaidOtherwisePair>& pairs) {
+  for (const SaidOtherwisePair& pair : pairs) {
     const GradeVerdict verdict = GradeAnswer(pair.gold, pair.answer);
     EXPECT_FALSE(verdict.equal)
         << pair.gold << " | " << pair.answer << ": " << verdict.reason;

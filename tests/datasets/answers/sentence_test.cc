@@ -7,24 +7,24 @@
 namespace espalier {
 namespace {
 
-bool Says(std::string_view text, std::string_view what) {
+bool SaysSentence(std::string_view text, std::string_view what) {
   const auto said = SaidInWords(text);
   return std::find(said.begin(), said.end(), what) != said.end();
 }
 
 TEST(Sentence, WhatStandsBehindTheVerb) {
-  EXPECT_TRUE(Says("The function is odd.", "odd"));
-  EXPECT_TRUE(Says("It is even. It will be Saturday.", "Saturday"));
-  EXPECT_TRUE(Says("The graph is odd because f(-x) is -f(x).", "odd"));
-  EXPECT_TRUE(Says("So it must be a **circle**.", "circle"));
-  EXPECT_TRUE(Says("No, it is not.", "no"));
-  EXPECT_TRUE(Says("The series converges.", "converges"));
+  EXPECT_TRUE(SaysSentence("The function is odd.", "odd"));
+  EXPECT_TRUE(SaysSentence("It is even. It will be Saturday.", "Saturday"));
+  EXPECT_TRUE(SaysSentence("The graph is odd because f(-x) is -f(x).", "odd"));
+  EXPECT_TRUE(SaysSentence("So it must be a **circle**.", "circle"));
+  EXPECT_TRUE(SaysSentence("No, it is not.", "no"));
+  EXPECT_TRUE(SaysSentence("The series converges.", "converges"));
 }
 
 TEST(Sentence, DeniedIsNotSaid) {
-  EXPECT_FALSE(Says("It is not true that the function is odd.", "odd"));
-  EXPECT_FALSE(Says("The series never converges.", "converges"));
-  EXPECT_FALSE(Says("It is odd. It is even.", "odd"));
+  EXPECT_FALSE(SaysSentence("It is not true that the function is odd.", "odd"));
+  EXPECT_FALSE(SaysSentence("The series never converges.", "converges"));
+  EXPECT_FALSE(SaysSentence("It is odd. It is even.", "odd"));
 }
 
 TEST(Sentence, TurnedVerdictsAreNotSaid) {
@@ -32,14 +32,14 @@ TEST(Sentence, TurnedVerdictsAreNotSaid) {
        {"Yes. Actually no.", "Yes. Actually, no.", "Yes, or rather no.",
         "Yes. I mean no.", "Yes. Or no.", "Yes. Actually, it is no.",
         "Yes. Wait, no!", "Yes. No."}) {
-    EXPECT_FALSE(Says(text, "yes")) << text;
+    EXPECT_FALSE(SaysSentence(text, "yes")) << text;
   }
-  EXPECT_FALSE(Says("No. Actually yes.", "no"));
-  EXPECT_FALSE(Says("True. Sorry, false.", "true"));
+  EXPECT_FALSE(SaysSentence("No. Actually yes.", "no"));
+  EXPECT_FALSE(SaysSentence("True. Sorry, false.", "true"));
   for (const char* text :
        {"Yes. It is prime.", "Yes, no doubt.", "Yes. No number divides it.",
         "Yes. Actually, no number divides it."}) {
-    EXPECT_TRUE(Says(text, "yes")) << text;
+    EXPECT_TRUE(SaysSentence(text, "yes")) << text;
   }
 }
 

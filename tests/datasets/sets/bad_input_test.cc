@@ -18,14 +18,14 @@
 namespace espalier {
 namespace {
 
-std::string Row(int i) {
+std::string BadRow(int i) {
   return absl::StrCat("{\"question\": \"Q", i, "\", \"answer\": \"", i,
                       "\"}\n");
 }
 
 std::string Rows(int n) {
   std::string text;
-  for (int i = 1; i <= n; ++i) text += Row(i);
+  for (int i = 1; i <= n; ++i) text += BadRow(i);
   return text;
 }
 
@@ -56,27 +56,28 @@ std::vector<BadFile> BadFiles() {
   std::string deep = "{\"question\": ";
   deep.append(1000000, '[');
   return {
-      {"not JSON", "a.jsonl", Row(1) + "{\"question\": \n" + Row(3),
+      {"not JSON", "a.jsonl", BadRow(1) + "{\"question\": \n" + BadRow(3),
        "a.jsonl:2", "not JSON at column 14", 2, 1},
-      {"a list", "b.jsonl", Row(1) + "\n[1]\n", "b.jsonl:3",
+      {"a list", "b.jsonl", BadRow(1) + "\n[1]\n", "b.jsonl:3",
        "expected a JSON object, found a value of type array", 1, 1},
-      {"wrong columns", "c.jsonl", Row(1) + "{\"q\": 1}\n" + Row(3),
+      {"wrong columns", "c.jsonl", BadRow(1) + "{\"q\": 1}\n" + BadRow(3),
        "c.jsonl:2", "no column \"question\"", 2, 1},
-      {"wrong columns first", "d.jsonl", "{\"q\": 1}\n" + Row(2), "d.jsonl:1",
-       "no known kind of set has the columns \"q\"", 1, 1},
+      {"wrong columns first", "d.jsonl", "{\"q\": 1}\n" + BadRow(2),
+       "d.jsonl:1", "no known kind of set has the columns \"q\"", 1, 1},
       {"wrong type", "e.jsonl",
-       Row(1) + "{\"question\": {\"a\": 1}, \"answer\": 1}\n", "e.jsonl:2",
+       BadRow(1) + "{\"question\": {\"a\": 1}, \"answer\": 1}\n", "e.jsonl:2",
        "expected text in \"question\", found {\"a\":1}", 1, 1},
       {"a gold of a wrong type", "e1.jsonl",
-       Row(1) + "{\"question\": \"Q\", \"answer\": {\"a\": 2}}\n", "e1.jsonl:2",
-       "expected text or a number in \"answer\", found {\"a\":2}", 1, 1},
+       BadRow(1) + "{\"question\": \"Q\", \"answer\": {\"a\": 2}}\n",
+       "e1.jsonl:2", "expected text or a number in \"answer\", found {\"a\":2}",
+       1, 1},
       {"a competition's gold of a wrong type", "e2.jsonl",
        "{\"problem\": \"P\", \"answer\": 1}\n"
        "{\"problem\": \"P\", \"answer\": true}\n",
        "e2.jsonl:2", "expected text or a number in \"answer\", found true", 1,
        1},
       {"golds of a wrong type", "e3.jsonl",
-       Row(1) + "{\"question\": \"Q\", \"golds\": [[1]]}\n", "e3.jsonl:2",
+       BadRow(1) + "{\"question\": \"Q\", \"golds\": [[1]]}\n", "e3.jsonl:2",
        "expected a list of texts and numbers in \"golds\", found [[1]]", 1, 1},
       {"options of a wrong type", "e4.jsonl",
        R"({"question": "Q", "choices": ["p", "q"], "answer": "A"})"
@@ -107,19 +108,20 @@ std::vector<BadFile> BadFiles() {
        "{\"id\": 1, \"question\": \"R\"}\n",
        "g.jsonl:3", "the id \"1\" is already in line 1", 2, 1},
       {"the same key twice", "h.jsonl",
-       Row(1) + "{\"question\": \"a\", \"question\": \"b\"}\n", "h.jsonl:2",
+       BadRow(1) + "{\"question\": \"a\", \"question\": \"b\"}\n", "h.jsonl:2",
        "gives \"question\" twice", 1, 1},
       {"a byte that is not UTF-8", "i.jsonl",
-       Row(1) + "{\"question\": \"\xFF\"}\n" + Row(3), "i.jsonl:2",
+       BadRow(1) + "{\"question\": \"\xFF\"}\n" + BadRow(3), "i.jsonl:2",
        "byte 15 is not UTF-8 (0xff)", 2, 1},
-      {"half a surrogate", "j.jsonl", Row(1) + "{\"question\": \"\\ud800\"}\n",
-       "j.jsonl:2", "not JSON", 1, 1},
+      {"half a surrogate", "j.jsonl",
+       BadRow(1) + "{\"question\": \"\\ud800\"}\n", "j.jsonl:2", "not JSON", 1,
+       1},
       {"a number beyond doubles", "j1.jsonl",
-       Row(1) + "{\"question\": \"Q\", \"answer\": 1e400}\n", "j1.jsonl:2",
+       BadRow(1) + "{\"question\": \"Q\", \"answer\": 1e400}\n", "j1.jsonl:2",
        "has the number 1e400 at column 33, which no double holds", 1, 1},
-      {"a NUL", "k.jsonl", Row(1) + std::string("\0\n", 2), "k.jsonl:2",
+      {"a NUL", "k.jsonl", BadRow(1) + std::string("\0\n", 2), "k.jsonl:2",
        "not JSON", 1, 1},
-      {"a million brackets", "l.jsonl", Row(1) + deep + "\n" + Row(3),
+      {"a million brackets", "l.jsonl", BadRow(1) + deep + "\n" + BadRow(3),
        "l.jsonl:2", "nests deeper than 128", 2, 1},
       {"a million brackets in a list", "m.json",
        "[" + deep + std::string(1000000, ']') + "}, {\"question\": \"Q\"}]",
@@ -198,7 +200,7 @@ std::vector<BadFile> BadFiles() {
        "aqua2.jsonl:2", "there are no options, and \"answer_index\" is 1", 1,
        1},
       {"options in a file without", "mixed.jsonl",
-       Row(1) +
+       BadRow(1) +
            R"({"question": "x", "options": ["A)1", "B)2"], "correct": "B"})"
            "\n"
            R"({"question": "y", "options": null, "answer": "3"})" +
@@ -224,7 +226,7 @@ std::vector<BadFile> BadFiles() {
        "\n",
        "image1.jsonl:2", "needs an image, which is in \"image_1\"", 2, 1},
       {"words and numbers as answers", "listed.jsonl",
-       Row(1) +
+       BadRow(1) +
            R"({"question": "When?", "answer": ["2012", "the year 2012"]})" +
            "\n",
        "listed.jsonl:2", "put accepted answers under \"golds\"", 1, 1},
@@ -287,8 +289,8 @@ TEST(BadInput, IsNamedByFileAndLine) {
 
 // Where the file cannot be read twice.
 TEST(BadInput, SeveralListsInAPipeAreRefused) {
-  const std::string text = "{\"train\": [\n" + Row(1) +
-                           "],\n\"names\": [\"a\"], \"test\": [\n" + Row(2) +
+  const std::string text = "{\"train\": [\n" + BadRow(1) +
+                           "],\n\"names\": [\"a\"], \"test\": [\n" + BadRow(2) +
                            "]}";
   const auto reader = SetReader::Create(
       *RecordReader::Open(ByteSource::FromText(text, "f.json")), "f.json", {});
@@ -317,7 +319,7 @@ TEST(BadInput, OneListIsReadNextToOthersOfNumbers) {
 }
 
 TEST(BadInput, ManySkippedRecordsAreCountedAndAFewShown) {
-  std::string text = Row(1);
+  std::string text = BadRow(1);
   for (int i = 0; i < 100; ++i) text += "oops\n";
   const auto set = LoadSet(WriteTestFile("many.jsonl", text), {});
   ASSERT_TRUE(set.ok());
@@ -345,16 +347,17 @@ TEST(BadInput, WindowsFilesAreReadAsOthers) {
 TEST(BadInput, LinesAreReadUpToTheCap) {
   ESP_ONE_THREAD();
   const std::string ten(10 << 20, 'x');
-  std::string text = Row(1) + "{\"question\": \"" + ten + "\"}\n" + Row(3);
+  std::string text =
+      BadRow(1) + "{\"question\": \"" + ten + "\"}\n" + BadRow(3);
   for (const char* name : {"ten.jsonl", "ten.json"}) {
     const auto set = LoadSet(WriteTestFile(name, text), {.strict = true});
     ASSERT_TRUE(set.ok()) << set.status();
     EXPECT_EQ(set->problems[1].problem.question.size(), ten.size());
     EXPECT_EQ(set->problems[2].problem.question, "Q3");
   }
-  text = Row(1) + "{\"question\": \"";
+  text = BadRow(1) + "{\"question\": \"";
   text.append(kMaxRecordBytes, 'x');
-  text += "\"}\n" + Row(3);
+  text += "\"}\n" + BadRow(3);
   const std::string path = WriteTestFile("long.jsonl", text);
   const auto set = LoadSet(path, {});
   ASSERT_TRUE(set.ok()) << set.status();
@@ -364,9 +367,9 @@ TEST(BadInput, LinesAreReadUpToTheCap) {
       << set->notes[0];
   EXPECT_EQ(set->problems[1].problem.question, "Q3");
   // The same in a list and in table cells.
-  text = "[" + Row(1) + ", {\"question\": \"";
+  text = "[" + BadRow(1) + ", {\"question\": \"";
   text.append(kMaxRecordBytes, 'x');
-  text += "\"}, " + Row(3) + "]";
+  text += "\"}, " + BadRow(3) + "]";
   const auto list = LoadSet(WriteTestFile("long.json", text), {});
   ASSERT_TRUE(list.ok()) << list.status();
   EXPECT_EQ(list->problems.size(), 2u);
@@ -388,7 +391,8 @@ TEST(BadInput, MemoryIsThatOfARecord) {
   const std::string filler(1 << 16, ' ');
   std::string lines, list = Gzipped("[");
   for (int i = 0; i < 1000; ++i) {
-    const std::string row = Row(i).substr(0, Row(i).size() - 2) + filler + "}";
+    const std::string row =
+        BadRow(i).substr(0, BadRow(i).size() - 2) + filler + "}";
     lines += Gzipped(row + "\n");
     list += Gzipped(row + (i < 999 ? "," : "]"));
   }
@@ -421,10 +425,10 @@ TEST(BadInput, ManyObjectsInOneLineTakeNoTime) {
 }
 
 TEST(BadInput, AFolderIsReadBeyondADamagedFile) {
-  WriteTestFile("mixed/a.jsonl", Row(1));
+  WriteTestFile("mixed/a.jsonl", BadRow(1));
   WriteTestFile("mixed/b.jsonl.gz", Gzipped(Rows(2000)).substr(0, 40));
   WriteTestFile("mixed/c.csv", "");
-  const std::string last = WriteTestFile("mixed/d.jsonl", Row(4));
+  const std::string last = WriteTestFile("mixed/d.jsonl", BadRow(4));
   const auto set = LoadSet(last.substr(0, last.rfind('/')), {});
   ASSERT_TRUE(set.ok()) << set.status();
   ASSERT_GE(set->problems.size(), 2u);
@@ -498,8 +502,9 @@ TEST(Utf8, FirstInvalidByte) {
 TEST(ReaderFuzz, MutatedFilesNeverBreakTheReader) {
   const std::string seeds[] = {
       Rows(4),
-      "[" + Row(1) + "," + Row(2) + "]",
-      "{\"data\": [" + Row(1) + "," + Row(2) + "], \"n\": {\"a\": [1, 2]}}",
+      "[" + BadRow(1) + "," + BadRow(2) + "]",
+      "{\"data\": [" + BadRow(1) + "," + BadRow(2) +
+          "], \"n\": {\"a\": [1, 2]}}",
       "{\n\"problem\": \"P\",\n\"solution\": \"\\\\boxed{1}\"\n}\n",
       "id,question,answer\n1,\"a \"\"b\"\"\nc\",2\n2,x,3\n",
       "{\"id\": \"a\", \"problem\": \"P\", \"steps\": [\"a\", \"b\"], "

@@ -61,13 +61,13 @@ TEST(OptionMarks, AreTheLabelsOfOptionsInAnotherOrder) {
   }
 }
 
-struct Doubt {
+struct MarkDoubt {
   const char* members;
   const char* says;
 };
 
 TEST(OptionMarks, ThatMayBeTextsAreRefusedWithALetter) {
-  const Doubt cases[] = {
+  const MarkDoubt cases[] = {
       {R"j("options": ["A. 1", "C. 2", "D. 3"], "correct": "C")j",
        "may be option C of the list or the one that begins with C"},
       {R"j("options": ["A)1", "A)2"], "correct": "A")j",
@@ -77,7 +77,7 @@ TEST(OptionMarks, ThatMayBeTextsAreRefusedWithALetter) {
       {R"j("options": ["A)1", "C)2", "D)3"], "correct": "B")j",
        "the right option \"B\" is not one of A, C, D"},
   };
-  for (const Doubt& one : cases) {
+  for (const MarkDoubt& one : cases) {
     SCOPED_TRACE(one.members);
     const auto set = Read(one.members);
     ASSERT_FALSE(set.ok());

@@ -22,7 +22,7 @@ std::vector<Fraction> Hand(const std::vector<int64_t>& numbers) {
 
 // Brute force, unlike the solver: all values of a multiset in floating point,
 // by splitting it in two in every way.
-std::vector<double> Values(const std::vector<double>& numbers) {
+std::vector<double> Reachable(const std::vector<double>& numbers) {
   if (numbers.size() == 1) return numbers;
   std::set<double> values;  // to 9 decimals
   const unsigned all = 1u << numbers.size();
@@ -32,7 +32,7 @@ std::vector<double> Values(const std::vector<double>& numbers) {
     for (size_t i = 0; i < numbers.size(); ++i) {
       ((mask >> i & 1) != 0 ? in : out).push_back(numbers[i]);
     }
-    const std::vector<double> left = Values(in), right = Values(out);
+    const std::vector<double> left = Reachable(in), right = Reachable(out);
     for (const double a : left) {
       for (const double b : right) {
         add(a + b);
@@ -46,7 +46,7 @@ std::vector<double> Values(const std::vector<double>& numbers) {
 }
 
 bool BruteForce(const std::vector<int64_t>& numbers) {
-  for (const double v : Values({numbers.begin(), numbers.end()})) {
+  for (const double v : Reachable({numbers.begin(), numbers.end()})) {
     if (std::abs(v - 24) < 1e-6) return true;
   }
   return false;
@@ -167,7 +167,7 @@ TEST(Game24Rules, ExpressionsAreReadStrictly) {
   EXPECT_EQ(value("999999999 * 999999999"), "none");
 }
 
-struct JudgeCase {
+struct Game24Case {
   const char* what;
   const char* response;
   std::vector<std::pair<bool, bool>> verdicts;  // step and path verdicts
@@ -175,7 +175,7 @@ struct JudgeCase {
 
 TEST(Game24Verifier, JudgesLines) {
   const Problem problem{"", "", "Make 24 from 3, 3, 8 and 8."};
-  const JudgeCase cases[] = {
+  const Game24Case cases[] = {
       {"solution",
        "8 / 3 = 8/3 : 8/3 3 8\n3 - 8/3 = 1/3 : 1/3 8\n8 / 1/3 = 24 : 24\n"
        "= 24\n",
@@ -202,7 +202,7 @@ TEST(Game24Verifier, JudgesLines) {
        "= 8 / (3 - 8 / 3)\n= 24\n",
        {{true, true}, {false, false}}},
   };
-  for (const JudgeCase& c : cases) {
+  for (const Game24Case& c : cases) {
     const auto verdicts =
         Game24Verifier().CheckSteps(problem, Reference{}, c.response);
     ASSERT_TRUE(verdicts.ok()) << c.what;

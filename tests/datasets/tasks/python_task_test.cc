@@ -34,7 +34,7 @@ constexpr char kPrompt[] =
 
 nlohmann::json Parsed(const char* text) { return nlohmann::json::parse(text); }
 
-Reference Gold() {
+Reference GoldTests() {
   return {.fields = {{"task_id", "T/1"},
                      {"prompt", kPrompt},
                      {"entry_point", "double"},
@@ -57,7 +57,7 @@ TEST(PublicTests, AreTheQuestionsExamples) {
 TEST(PythonTask, HiddenTestsJudgeAndPublicOnesAreIntrinsic) {
   ESPALIER_NEED_SANDBOX(sandbox);
   const Problem problem{.id = "T/1", .question = kPrompt};
-  const Reference gold = Gold();
+  const Reference gold = GoldTests();
   const Verifier& hidden = *FindVerifier("python").value();
   EXPECT_FALSE(hidden.intrinsic());
   EXPECT_TRUE(PublicTestsVerifier().intrinsic());

@@ -138,8 +138,8 @@ std::unique_ptr<TensorSource> Open(const std::string& path) {
   return source.ok() ? *std::move(source) : nullptr;
 }
 
-std::vector<float> ReadAll(const TensorSource& source, TensorRole part,
-                           int layer) {
+std::vector<float> ReadTensors(const TensorSource& source, TensorRole part,
+                               int layer) {
   const TensorShape shape = ShapeOf(source.config(), part);
   std::vector<float> values(static_cast<size_t>(shape.rows * shape.columns));
   source.Read(part, layer, 0, shape.rows, values.data());
@@ -180,7 +180,7 @@ void ForEachTensor(const TensorSource& source, const Folder& folder,
           IsLayerTensor(part) ? absl::StrCat("model.layers.", layer, ".", stem)
                               : stem;
       ASSERT_TRUE(folder.contains(name)) << name;
-      compare(name, folder.at(name).second, ReadAll(source, part, layer));
+      compare(name, folder.at(name).second, ReadTensors(source, part, layer));
       source.Release(part, layer);
       ++seen;
     }
@@ -230,7 +230,7 @@ TEST(GgufSourceTest, AnyRangeOfRowsIsThatOfTheWhole) {
   ASSERT_NE(source, nullptr);
   for (const TensorRole part :
        {TensorRole::kQuery, TensorRole::kUp, TensorRole::kEmbedding}) {
-    const std::vector<float> whole = ReadAll(*source, part, 0);
+    const std::vector<float> whole = ReadTensors(*source, part, 0);
     const TensorShape shape = ShapeOf(source->config(), part);
     for (int64_t begin = 0; begin < shape.rows; begin += 3) {
       const int64_t end = std::min(begin + 5, shape.rows);
@@ -339,11 +339,11 @@ TEST(GgufSourceTest, Gpt2IsTakenApartAndTurned) {
     }
   }
   const std::vector<float>& fused = folder.at("h.0.attn.c_attn.bias").second;
-  EXPECT_EQ(ReadAll(*source, TensorRole::kKeyBias, 0),
+  EXPECT_EQ(ReadTensors(*source, TensorRole::kKeyBias, 0),
             std::vector<float>(fused.begin() + d, fused.begin() + 2 * d));
-  EXPECT_EQ(ReadAll(*source, TensorRole::kPositions, 0),
+  EXPECT_EQ(ReadTensors(*source, TensorRole::kPositions, 0),
             folder.at("wpe.weight").second);
-  EXPECT_EQ(ReadAll(*source, TensorRole::kFinalNormBias, 0),
+  EXPECT_EQ(ReadTensors(*source, TensorRole::kFinalNormBias, 0),
             folder.at("ln_f.bias").second);
 }
 
@@ -385,12 +385,12 @@ GgufBuilder Llama(const std::set<std::string>& without = {}) {
   return b;
 }
 
-std::string Put(const GgufBuilder& builder) {
+std::string PutBytes(const GgufBuilder& builder) {
   return builder.Write(TempFolder() + "/m.gguf");
 }
 
-void ExpectRefused(const GgufBuilder& builder, const std::string& what) {
-  const std::string path = Put(builder);
+void ExpectFileRefused(const GgufBuilder& builder, const std::string& what) {
+  const std::string path = PutBytes(builder);
   const auto source = OpenGguf(path);
   ASSERT_FALSE(source.ok()) << what;
   EXPECT_THAT(std::string(source.status().message()),
@@ -398,7 +398,7 @@ void ExpectRefused(const GgufBuilder& builder, const std::string& what) {
 }
 
 TrunkConfig ConfigOf(const GgufBuilder& builder) {
-  const auto source = Open(Put(builder));
+  const auto source = Open(PutBytes(builder));
   return source == nullptr ? TrunkConfig() : source->config();
 }
 
@@ -458,7 +458,7 @@ TEST(GgufSourceTest, RopeScalingComesFromKeys) {
               2 * (0.1 * std::log(4.0) + 1), 1e-6);
   GgufBuilder unknown = Llama();
   unknown.Text("llama.rope.scaling.type", "longrope");
-  ExpectRefused(unknown, "longrope");
+  ExpectFileRefused(unknown, "longrope");
 }
 
 // Divisors for a head of 64, rope_theta 500000 and factor 32, with Llama 3's
@@ -516,55 +516,57 @@ TEST(GgufSourceTest, DivisorsOfLlama3AreRecognisedAndOthersRefused) {
 
   std::vector<float> other = divisors;
   other[17] *= 1.01f;
-  ExpectRefused(WideLlama(other), "rope_freqs.weight: found divisor");
-  ExpectRefused(WideLlama({1, 2, 3}), "F32 of 1 x 3");
+  ExpectFileRefused(WideLlama(other), "rope_freqs.weight: found divisor");
+  ExpectFileRefused(WideLlama({1, 2, 3}), "F32 of 1 x 3");
   divisors.back() = NAN;
-  ExpectRefused(WideLlama(divisors), "rope_freqs.weight");
+  ExpectFileRefused(WideLlama(divisors), "rope_freqs.weight");
 }
 
 TEST(GgufSourceTest, WhatTheNetworkCannotComputeIsRefused) {
   const auto with = [](const std::string& key, uint32_t value) {
     return Llama({key}).Whole(key, value);
   };
-  ExpectRefused(Llama({"general.architecture"}), "found nothing");
-  ExpectRefused(
+  ExpectFileRefused(Llama({"general.architecture"}), "found nothing");
+  ExpectFileRefused(
       Llama({"general.architecture"}).Text("general.architecture", "mamba"),
       "\"mamba\", supported: llama");
-  ExpectRefused(with("llama.expert_count", 8), "llama.expert_count: found 8");
-  ExpectRefused(with("split.count", 3), "merge the parts");
-  ExpectRefused(with("llama.rope.dimension_count", 4), "dimension_count");
-  ExpectRefused(with("llama.attention.value_length", 16), "value_length");
-  ExpectRefused(with("llama.attention.head_count_kv", 3), "head_count_kv");
-  ExpectRefused(with("llama.block_count", 0), "llama.block_count: found 0");
-  ExpectRefused(with("llama.block_count", 1u << 24), "16777216 layers");
-  ExpectRefused(with("tokenizer.ggml.eos_token_id", kVocab), "eos_token_id");
-  ExpectRefused(Llama({"llama.context_length"}), "llama.context_length");
+  ExpectFileRefused(with("llama.expert_count", 8),
+                    "llama.expert_count: found 8");
+  ExpectFileRefused(with("split.count", 3), "merge the parts");
+  ExpectFileRefused(with("llama.rope.dimension_count", 4), "dimension_count");
+  ExpectFileRefused(with("llama.attention.value_length", 16), "value_length");
+  ExpectFileRefused(with("llama.attention.head_count_kv", 3), "head_count_kv");
+  ExpectFileRefused(with("llama.block_count", 0), "llama.block_count: found 0");
+  ExpectFileRefused(with("llama.block_count", 1u << 24), "16777216 layers");
+  ExpectFileRefused(with("tokenizer.ggml.eos_token_id", kVocab),
+                    "eos_token_id");
+  ExpectFileRefused(Llama({"llama.context_length"}), "llama.context_length");
   GgufBuilder differ = Llama({"llama.feed_forward_length"});
   differ.Wholes("llama.feed_forward_length", {kInner, 32});
-  ExpectRefused(differ, "differ between layers");
+  ExpectFileRefused(differ, "differ between layers");
 }
 
 TEST(GgufSourceTest, MissingExtraAndMisshapenTensorsAreNamed) {
-  ExpectRefused(Llama({"token_embd.weight"}), "token_embd.weight");
-  ExpectRefused(Llama({"blk.0.ffn_up.weight"}),
-                "tensor blk.0.ffn_up.weight [32, 64] is missing");
+  ExpectFileRefused(Llama({"token_embd.weight"}), "token_embd.weight");
+  ExpectFileRefused(Llama({"blk.0.ffn_up.weight"}),
+                    "tensor blk.0.ffn_up.weight [32, 64] is missing");
   GgufBuilder extra = Llama();
   extra.Floats32("blk.0.attn_q.bias2", {2}, {1, 2});
-  ExpectRefused(extra, "tensor blk.0.attn_q.bias2 [2] does not belong");
+  ExpectFileRefused(extra, "tensor blk.0.attn_q.bias2 [2] does not belong");
   GgufBuilder shape = Llama({"blk.0.attn_k.weight"});
   shape.Floats32("blk.0.attn_k.weight", {16, 32}, std::vector<float>(512, 1));
-  ExpectRefused(shape,
-                "blk.0.attn_k.weight: expected [32, 16], found F32 "
-                "[16, 32]");
+  ExpectFileRefused(shape,
+                    "blk.0.attn_k.weight: expected [32, 16], found F32 "
+                    "[16, 32]");
   GgufBuilder packed = Llama({"output_norm.weight"});
   packed.Tensor("output_norm.weight", {32}, 8, std::string(34, '\1'));
-  ExpectRefused(packed,
-                "output_norm.weight: expected [32] in F32 or F16, "
-                "found Q8_0");
+  ExpectFileRefused(packed,
+                    "output_norm.weight: expected [32] in F32 or F16, "
+                    "found Q8_0");
   GgufBuilder half_biased = Llama();
   half_biased.Floats32("blk.0.attn_q.bias", {kHidden},
                        std::vector<float>(kHidden, 1));
-  ExpectRefused(half_biased, "blk.0.attn_k.bias [16] is missing");
+  ExpectFileRefused(half_biased, "blk.0.attn_k.bias [16] is missing");
 }
 
 TEST(GgufSourceTest, DamagedBytesNeverDoMoreThanFail) {
@@ -589,7 +591,7 @@ TEST(GgufSourceTest, DamagedBytesNeverDoMoreThanFail) {
     for (int part = 0; part < kTensorRoles; ++part) {
       const TensorRole p = static_cast<TensorRole>(part);
       if (ShapeOf((*source)->config(), p).rows == 0) continue;
-      for (const float value : ReadAll(**source, p, 0)) {
+      for (const float value : ReadTensors(**source, p, 0)) {
         EXPECT_EQ(value, value);  // every byte must be readable
       }
     }

@@ -26,15 +26,15 @@ std::string FileOf(const std::string& header, size_t data_bytes) {
   return file + header + std::string(data_bytes, '\1');
 }
 
-std::string Put(const std::string& bytes) {
+std::string PutHeader(const std::string& bytes) {
   const std::string path = TempFolder() + "/t.safetensors";
   std::ofstream(path, std::ios::binary) << bytes;  // no flush to disk
   return path;
 }
 
 // Opens the bytes, expects an error that names the file and `what`.
-void ExpectRefused(const std::string& bytes, const std::string& what) {
-  const std::string path = Put(bytes);
+void ExpectHeaderRefused(const std::string& bytes, const std::string& what) {
+  const std::string path = PutHeader(bytes);
   const auto file = SafetensorsFile::Open(path);
   ASSERT_FALSE(file.ok()) << what;
   EXPECT_THAT(std::string(file.status().message()), HasSubstr(path));
@@ -54,7 +54,7 @@ TEST(SafetensorsTest, AHandWrittenFileIsRead) {
                              0);
   bytes += std::string("\x80\x3F\x00\xC0", 4);  // 1, -2
   bytes += std::string("\x00\x00\x00\x3F", 4);  // 0.5
-  const auto file = SafetensorsFile::Open(Put(bytes));
+  const auto file = SafetensorsFile::Open(PutHeader(bytes));
   ASSERT_TRUE(file.ok()) << file.status();
   EXPECT_EQ(file->metadata().at("format"), "pt");
   EXPECT_EQ(file->tensors().size(), 2u);
@@ -108,52 +108,54 @@ TEST(SafetensorsTest, AbsentFilesAndFoldersAreRefused) {
 TEST(SafetensorsTest, ATruncatedFileIsNamedAtEveryLength) {
   const std::string whole =
       FileOf("{\"a\":" + Entry("F32", "[4]", "[0,16]") + "}", 16);
-  ASSERT_TRUE(SafetensorsFile::Open(Put(whole)).ok());
+  ASSERT_TRUE(SafetensorsFile::Open(PutHeader(whole)).ok());
   for (size_t n = 0; n < whole.size(); ++n) {
-    const auto file = SafetensorsFile::Open(Put(whole.substr(0, n)));
+    const auto file = SafetensorsFile::Open(PutHeader(whole.substr(0, n)));
     ASSERT_FALSE(file.ok());
     EXPECT_EQ(file.status().code(), absl::StatusCode::kDataLoss)
         << n << ": " << file.status();
   }
-  ExpectRefused(whole.substr(0, whole.size() - 1), "truncated");
-  ExpectRefused(whole + "x", "after the last tensor");
+  ExpectHeaderRefused(whole.substr(0, whole.size() - 1), "truncated");
+  ExpectHeaderRefused(whole + "x", "after the last tensor");
 }
 
 TEST(SafetensorsTest, DamagedHeadersAreRefused) {
-  ExpectRefused(std::string(8, '\xFF') + "{}", "not a safetensors file");
-  ExpectRefused(FileOf("", 0), "malformed JSON");
-  ExpectRefused(FileOf("{\"a\"", 0), "malformed JSON");
-  ExpectRefused(FileOf("[1]", 0), "[1]");
-  ExpectRefused(FileOf(std::string(50000, '['), 0), "nesting");
-  ExpectRefused(FileOf("{\"a\":3}", 0), "tensor a: expected an object");
-  ExpectRefused(FileOf("{\"__metadata__\":{\"k\":1}}", 0), "__metadata__.k");
+  ExpectHeaderRefused(std::string(8, '\xFF') + "{}", "not a safetensors file");
+  ExpectHeaderRefused(FileOf("", 0), "malformed JSON");
+  ExpectHeaderRefused(FileOf("{\"a\"", 0), "malformed JSON");
+  ExpectHeaderRefused(FileOf("[1]", 0), "[1]");
+  ExpectHeaderRefused(FileOf(std::string(50000, '['), 0), "nesting");
+  ExpectHeaderRefused(FileOf("{\"a\":3}", 0), "tensor a: expected an object");
+  ExpectHeaderRefused(FileOf("{\"__metadata__\":{\"k\":1}}", 0),
+                      "__metadata__.k");
   const std::string a = "\"a\":" + Entry("U8", "[1]", "[0,1]");
-  ExpectRefused(FileOf("{" + a + "," + a + "}", 1), "tensor a appears twice");
+  ExpectHeaderRefused(FileOf("{" + a + "," + a + "}", 1),
+                      "tensor a appears twice");
 }
 
 TEST(SafetensorsTest, DamagedEntriesAreRefused) {
   const auto one = [](const std::string& entry, size_t bytes) {
     return FileOf("{\"a\":" + entry + "}", bytes);
   };
-  ExpectRefused(one("{\"dtype\":\"F32\",\"shape\":[1]}", 4),
-                "tensor a: has no \"data_offsets\"");
-  ExpectRefused(one(Entry("F31", "[1]", "[0,4]"), 4), "\"F31\"");
-  ExpectRefused(one(Entry("F32", "[-1]", "[0,4]"), 4), "[-1]");
-  ExpectRefused(one(Entry("F32", "[1.5]", "[0,4]"), 4), "[1.5]");
-  ExpectRefused(one(Entry("F32", "3", "[0,4]"), 4), "found 3");
-  ExpectRefused(one(Entry("F32", "[2]", "[0,4]"), 4), "expected 8 bytes");
-  ExpectRefused(one(Entry("F32", "[1]", "[4,0]"), 4), "[4,0]");
-  ExpectRefused(one(Entry("F32", "[1]", "[0]"), 4), "data_offsets");
-  ExpectRefused(one(Entry("F32", "[1]", "[0,1e3]"), 4), "data_offsets");
-  ExpectRefused(one(Entry("U8", "[4294967296,4294967296]", "[0,0]"), 0),
-                "fewer than 2^64");
-  ExpectRefused(one(Entry("U8", "[9223372036854775808]", "[0,0]"), 0),
-                "whole numbers");
-  ExpectRefused(one(Entry("U8", "[1]",
-                          "[18446744073709551614,"
-                          "18446744073709551615]"),
-                    1),
-                "a gap");
+  ExpectHeaderRefused(one("{\"dtype\":\"F32\",\"shape\":[1]}", 4),
+                      "tensor a: has no \"data_offsets\"");
+  ExpectHeaderRefused(one(Entry("F31", "[1]", "[0,4]"), 4), "\"F31\"");
+  ExpectHeaderRefused(one(Entry("F32", "[-1]", "[0,4]"), 4), "[-1]");
+  ExpectHeaderRefused(one(Entry("F32", "[1.5]", "[0,4]"), 4), "[1.5]");
+  ExpectHeaderRefused(one(Entry("F32", "3", "[0,4]"), 4), "found 3");
+  ExpectHeaderRefused(one(Entry("F32", "[2]", "[0,4]"), 4), "expected 8 bytes");
+  ExpectHeaderRefused(one(Entry("F32", "[1]", "[4,0]"), 4), "[4,0]");
+  ExpectHeaderRefused(one(Entry("F32", "[1]", "[0]"), 4), "data_offsets");
+  ExpectHeaderRefused(one(Entry("F32", "[1]", "[0,1e3]"), 4), "data_offsets");
+  ExpectHeaderRefused(one(Entry("U8", "[4294967296,4294967296]", "[0,0]"), 0),
+                      "fewer than 2^64");
+  ExpectHeaderRefused(one(Entry("U8", "[9223372036854775808]", "[0,0]"), 0),
+                      "whole numbers");
+  ExpectHeaderRefused(one(Entry("U8", "[1]",
+                                "[18446744073709551614,"
+                                "18446744073709551615]"),
+                          1),
+                      "a gap");
 }
 
 TEST(SafetensorsTest, OverlapsAndGapsAreRefused) {
@@ -162,10 +164,10 @@ TEST(SafetensorsTest, OverlapsAndGapsAreRefused) {
                       ",\"b\":" + Entry("U8", "[4]", b) + "}",
                   bytes);
   };
-  EXPECT_TRUE(SafetensorsFile::Open(Put(two("[4,8]", 8))).ok());
-  ExpectRefused(two("[3,7]", 7), "overlap");
-  ExpectRefused(two("[0,4]", 4), "overlap");
-  ExpectRefused(two("[5,9]", 9), "a gap");
+  EXPECT_TRUE(SafetensorsFile::Open(PutHeader(two("[4,8]", 8))).ok());
+  ExpectHeaderRefused(two("[3,7]", 7), "overlap");
+  ExpectHeaderRefused(two("[0,4]", 4), "overlap");
+  ExpectHeaderRefused(two("[5,9]", 9), "a gap");
 }
 
 TEST(SafetensorsTest, DamagedBytesNeverDoMoreThanFail) {

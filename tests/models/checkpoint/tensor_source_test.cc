@@ -28,7 +28,7 @@ using testing::HasSubstr;
 
 using Values = std::vector<float>;
 
-Values ReadAll(const TensorSource& source, TensorRole part, int layer) {
+Values ReadSource(const TensorSource& source, TensorRole part, int layer) {
   const TensorShape shape = ShapeOf(source.config(), part);
   Values out(static_cast<size_t>(shape.rows * shape.columns));
   source.Read(part, layer, 0, shape.rows, out.data());
@@ -68,7 +68,7 @@ void ExpectRotaryLayer(const TensorSource& source, const Written& written,
   const auto expect = [&](bool there, TensorRole part, const char* name) {
     EXPECT_EQ(ShapeOf(c, part).rows > 0, there) << name;
     if (!there) return;
-    EXPECT_EQ(ReadAll(source, part, i),
+    EXPECT_EQ(ReadSource(source, part, i),
               written[absl::StrCat("model.layers.", i, ".", name)])
         << name;
   };
@@ -97,7 +97,9 @@ void ExpectGpt2Layer(const TensorSource& source, const Written& written,
   const int64_t d = source.config().hidden_size;
   const int64_t f = source.config().intermediate_size;
   const std::string h = absl::StrCat("transformer.h.", i, ".");
-  const auto read = [&](TensorRole part) { return ReadAll(source, part, i); };
+  const auto read = [&](TensorRole part) {
+    return ReadSource(source, part, i);
+  };
   const auto third = [&](size_t n) {
     const Values& all = written[h + "attn.c_attn.bias"];
     const auto at = all.begin() + static_cast<std::ptrdiff_t>(n) * d;
@@ -131,29 +133,30 @@ void ExpectAll(const TensorSource& source, const Written& written) {
   const TrunkConfig& c = source.config();
   const bool gpt2 = c.architecture == Architecture::kGpt2;
   const std::string model = gpt2 ? "transformer." : "model.";
-  EXPECT_EQ(ReadAll(source, TensorRole::kEmbedding, 0),
+  EXPECT_EQ(ReadSource(source, TensorRole::kEmbedding, 0),
             written[model + (gpt2 ? "wte.weight" : "embed_tokens.weight")]);
   for (int i = 0; i < c.layers; ++i) {
     gpt2 ? ExpectGpt2Layer(source, written, i)
          : ExpectRotaryLayer(source, written, i);
   }
-  EXPECT_EQ(ReadAll(source, TensorRole::kFinalNorm, 0),
+  EXPECT_EQ(ReadSource(source, TensorRole::kFinalNorm, 0),
             written[model + (gpt2 ? "ln_f.weight" : "norm.weight")]);
   if (gpt2) {
-    EXPECT_EQ(ReadAll(source, TensorRole::kPositions, 0),
+    EXPECT_EQ(ReadSource(source, TensorRole::kPositions, 0),
               written["transformer.wpe.weight"]);
-    EXPECT_EQ(ReadAll(source, TensorRole::kFinalNormBias, 0),
+    EXPECT_EQ(ReadSource(source, TensorRole::kFinalNormBias, 0),
               written["transformer.ln_f.bias"]);
   }
   if (ShapeOf(c, TensorRole::kLmHead).rows > 0) {
-    EXPECT_EQ(ReadAll(source, TensorRole::kLmHead, 0),
+    EXPECT_EQ(ReadSource(source, TensorRole::kLmHead, 0),
               written["lm_head.weight"]);
   }
   if (c.head != HeadKind::kNone) {
     const std::string head = c.reward_head ? "reward_head" : "score";
-    EXPECT_EQ(ReadAll(source, TensorRole::kHead, 0), written[head + ".weight"]);
+    EXPECT_EQ(ReadSource(source, TensorRole::kHead, 0),
+              written[head + ".weight"]);
     if (c.head_bias) {
-      EXPECT_EQ(ReadAll(source, TensorRole::kHeadBias, 0),
+      EXPECT_EQ(ReadSource(source, TensorRole::kHeadBias, 0),
                 written[head + ".bias"]);
     }
   }
@@ -196,7 +199,7 @@ TEST_P(EverySourceTest, AnyRowsAreThoseOfTheWhole) {
     const TensorShape shape = ShapeOf((*source)->config(), part);
     if (shape.rows == 0) continue;
     const int layer = IsLayerTensor(part) ? 1 : 0;
-    const Values all = ReadAll(**source, part, layer);
+    const Values all = ReadSource(**source, part, layer);
     (*source)->Release(part, layer);
     for (int64_t begin = 0; begin < shape.rows; begin += 7) {
       const int64_t end = std::min(begin + 16, shape.rows);
@@ -213,7 +216,7 @@ INSTANTIATE_TEST_SUITE_P(All, EverySourceTest,
                          [](const auto& info) { return info.param.name; });
 
 // A folder with config.json and tensor list editable after the draw.
-struct Folder {
+struct SourceFolder {
   TrunkConfig config = TinyConfig();
   nlohmann::json json = HfConfigJson(config);
   std::vector<RandomTensor> tensors = RandomTensors(config, 5);
@@ -237,7 +240,7 @@ struct Folder {
   }
 };
 
-Folder FolderOf(const std::string& name) {
+SourceFolder FolderOf(const std::string& name) {
   for (const NamedConfig& named : EveryNetwork()) {
     if (named.name != name) continue;
     return {named.config, HfConfigJson(named.config),
@@ -252,9 +255,9 @@ std::string Error(const std::string& folder) {
 }
 
 TEST(TensorSourceTest, ANamedTensorThatIsMissingExtraOrMisshapenIsRefused) {
-  EXPECT_EQ(Error(Folder().Write()), "");
+  EXPECT_EQ(Error(SourceFolder().Write()), "");
   {
-    Folder folder;
+    SourceFolder folder;
     folder.Remove("model.layers.1.self_attn.k_proj.weight");
     const std::string at = folder.Write();
     EXPECT_THAT(Error(at),
@@ -263,14 +266,14 @@ TEST(TensorSourceTest, ANamedTensorThatIsMissingExtraOrMisshapenIsRefused) {
                                "40], found no such tensor"));
   }
   {
-    Folder folder;
+    SourceFolder folder;
     folder.tensors.push_back({"model.layers.2.extra", {2}, {1, 2}});
     EXPECT_THAT(Error(folder.Write()),
                 HasSubstr("/model.safetensors: found tensor "
                           "model.layers.2.extra [2] that a LlamaForCausalLM"));
   }
   {
-    Folder folder;
+    SourceFolder folder;
     folder["model.layers.0.mlp.up_proj.weight"].shape = {40, 54};
     EXPECT_THAT(Error(folder.Write()),
                 HasSubstr("/model.safetensors: tensor "
@@ -278,32 +281,32 @@ TEST(TensorSourceTest, ANamedTensorThatIsMissingExtraOrMisshapenIsRefused) {
                           "[54, 40] from config.json, found [40, 54]"));
   }
   {
-    Folder folder;
+    SourceFolder folder;
     folder.json["tie_word_embeddings"] = false;
     EXPECT_THAT(Error(folder.Write()),
                 HasSubstr("lm_head.weight [67, 40], found no such tensor "
                           "(tie_word_embeddings is false)"));
   }
   {
-    Folder folder = FolderOf("LlamaBiased");
+    SourceFolder folder = FolderOf("LlamaBiased");
     folder.json["attention_bias"] = false;
     EXPECT_THAT(Error(folder.Write()), HasSubstr("self_attn.k_proj.bias [20]"));
   }
   {
-    Folder folder;
+    SourceFolder folder;
     folder.json["num_hidden_layers"] = 1 << 20;
     EXPECT_THAT(Error(folder.Write()),
                 HasSubstr("expected the tensors of 1048576 layers"));
   }
   {
-    Folder folder;
+    SourceFolder folder;
     folder.json["architectures"] = {"FalconForCausalLM"};
     EXPECT_THAT(Error(folder.Write()), HasSubstr("FalconForCausalLM"));
   }
 }
 
 TEST(TensorSourceTest, ATensorOfNoFloatsIsRefused) {
-  Folder folder;
+  SourceFolder folder;
   const std::string at = folder.Write();
   std::vector<NamedTensor> tensors;
   for (const RandomTensor& t : folder.tensors) {
@@ -317,7 +320,7 @@ TEST(TensorSourceTest, ATensorOfNoFloatsIsRefused) {
 }
 
 TEST(TensorSourceTest, WhatHoldsNothingOfItsOwnIsPassedOver) {
-  Folder llama;
+  SourceFolder llama;
   llama.tensors.push_back(
       {"model.layers.0.self_attn.rotary_emb.inv_freq", {2}, {1, 2}});
   llama.tensors.push_back(llama["model.embed_tokens.weight"]);
@@ -327,14 +330,14 @@ TEST(TensorSourceTest, WhatHoldsNothingOfItsOwnIsPassedOver) {
   EXPECT_THAT(Error(llama.Write()),
               HasSubstr("tensor lm_head.weight: expected the same bytes as "
                         "model.embed_tokens.weight"));
-  Folder gpt2 = FolderOf("Gpt2");
+  SourceFolder gpt2 = FolderOf("Gpt2");
   gpt2.tensors.push_back({"transformer.h.0.attn.bias", {1}, {1}});
   gpt2.tensors.push_back({"transformer.h.1.attn.masked_bias", {1}, {1}});
   EXPECT_EQ(Error(gpt2.Write()), "");
 }
 
 TEST(TensorSourceTest, Gpt2MayGoWithoutThePrefix) {
-  Folder folder = FolderOf("Gpt2");
+  SourceFolder folder = FolderOf("Gpt2");
   const std::vector<RandomTensor> prefixed = folder.tensors;
   for (RandomTensor& tensor : folder.tensors) {
     tensor.name = tensor.name.substr(std::string("transformer.").size());
@@ -345,7 +348,7 @@ TEST(TensorSourceTest, Gpt2MayGoWithoutThePrefix) {
 }
 
 TEST(TensorSourceTest, AFolderWithoutTensorsIsRefused) {
-  const std::string folder = Folder().Write();
+  const std::string folder = SourceFolder().Write();
   std::filesystem::remove(folder + "/model.safetensors");
   EXPECT_THAT(Error(folder),
               HasSubstr("expected model.safetensors or "
@@ -356,7 +359,7 @@ TEST(TensorSourceTest, AFolderWithoutTensorsIsRefused) {
 }
 
 TEST(TensorSourceTest, ATruncatedFileIsRefused) {
-  const std::string folder = Folder().Write();
+  const std::string folder = SourceFolder().Write();
   const std::string path = folder + "/model.safetensors";
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
   EXPECT_THAT(Error(folder), HasSubstr("the file is truncated"));
@@ -366,7 +369,7 @@ TEST(TensorSourceTest, ATruncatedFileIsRefused) {
 
 // Edits the index of a folder with two shards; returns the error.
 std::string IndexError(const std::function<void(nlohmann::json&)>& change) {
-  const std::string folder = Folder().Write(2);
+  const std::string folder = SourceFolder().Write(2);
   const std::string path = folder + "/model.safetensors.index.json";
   auto index = nlohmann::json::parse(std::ifstream(path));
   change(index);
@@ -411,7 +414,7 @@ TEST(TensorSourceTest, AnIndexThatDisagreesWithItsShardsIsRefused) {
 }
 
 TEST(TensorSourceTest, ATensorInTwoShardsIsRefused) {
-  const std::string folder = Folder().Write(2);
+  const std::string folder = SourceFolder().Write(2);
   std::filesystem::copy_file(folder + "/model-00001-of-00002.safetensors",
                              folder + "/model-00002-of-00002.safetensors",
                              std::filesystem::copy_options::overwrite_existing);
@@ -419,7 +422,7 @@ TEST(TensorSourceTest, ATensorInTwoShardsIsRefused) {
               HasSubstr("model-00002-of-00002.safetensors: tensor model."));
   EXPECT_THAT(Error(folder), HasSubstr("expected in one file, found in"));
   // Duplicate keys in the index are just as wrong.
-  const std::string other = Folder().Write();
+  const std::string other = SourceFolder().Write();
   std::filesystem::remove(other + "/model.safetensors");
   ASSERT_TRUE(WriteFileAtomic(other + "/model.safetensors.index.json",
                               R"({"weight_map": {"a": "x", "a": "y"}})")
@@ -428,7 +431,7 @@ TEST(TensorSourceTest, ATensorInTwoShardsIsRefused) {
 }
 
 TEST(TensorSourceTest, ATruncatedShardIsRefused) {
-  const std::string folder = Folder().Write(2);
+  const std::string folder = SourceFolder().Write(2);
   const std::string path = folder + "/model-00002-of-00002.safetensors";
   std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
   EXPECT_THAT(Error(folder),
@@ -451,13 +454,13 @@ TEST(TensorSourceTest, ReleaseGivesMemoryBack) {
   const auto source = TensorSource::Open(folder);
   ASSERT_TRUE(source.ok()) << source.status();
   const int64_t before = MappedResident();
-  const Values values = ReadAll(**source, TensorRole::kEmbedding, 0);
+  const Values values = ReadSource(**source, TensorRole::kEmbedding, 0);
   const int64_t read = MappedResident();
   (*source)->Release(TensorRole::kEmbedding, 0);
   const int64_t released = MappedResident();
   EXPECT_GT(read - before, 4'000'000);  // the kernel updates the counter late
   EXPECT_LT(released - before, 1'000'000);
-  EXPECT_EQ(ReadAll(**source, TensorRole::kEmbedding, 0), values);
+  EXPECT_EQ(ReadSource(**source, TensorRole::kEmbedding, 0), values);
 }
 
 TEST(TensorSourceTest, PublishedFoldersAreOpened) {
@@ -468,12 +471,12 @@ TEST(TensorSourceTest, PublishedFoldersAreOpened) {
   ASSERT_TRUE(llama.ok()) << llama.status();
   EXPECT_EQ((*llama)->config().layers, 4);
   EXPECT_EQ((*llama)->storage(TensorRole::kLmHead, 0), Storage::kBf16);
-  EXPECT_EQ(ReadAll(**llama, TensorRole::kLmHead, 0).size(), 16u * 128u);
+  EXPECT_EQ(ReadSource(**llama, TensorRole::kLmHead, 0).size(), 16u * 128u);
   const auto gpt2 = TensorSource::Open(models + "tiny-random-gpt2");
   ASSERT_TRUE(gpt2.ok()) << gpt2.status();
   EXPECT_EQ((*gpt2)->config().layers, 5);
   EXPECT_EQ((*gpt2)->storage(TensorRole::kDown, 4), Storage::kFp32);
-  EXPECT_EQ(ReadAll(**gpt2, TensorRole::kDown, 4).size(), 32u * 128u);
+  EXPECT_EQ(ReadSource(**gpt2, TensorRole::kDown, 4).size(), 32u * 128u);
 }
 
 }  // namespace

@@ -9,11 +9,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::vector<int32_t> Ids(std::string_view text) {
+std::vector<int32_t> ScriptedIds(std::string_view text) {
   return ByteTokenizer().Encode(text).value();
 }
 
-StreamKey Stream(uint64_t i) { return StreamKey(5, 0, i, Purpose::kSample); }
+StreamKey ScriptedStream(uint64_t i) {
+  return StreamKey(5, 0, i, Purpose::kSample);
+}
 
 std::vector<Completion> RunAll(Backend& backend) {
   std::vector<Completion> done;
@@ -22,7 +24,7 @@ std::vector<Completion> RunAll(Backend& backend) {
   return done;
 }
 
-std::string Text(const Continuation& c) {
+std::string ScriptedText(const Continuation& c) {
   return ByteTokenizer().Decode(c.tokens);
 }
 
@@ -40,8 +42,9 @@ TEST(ByteTokenizerTest, EveryByteIsItsOwnToken) {
 
 TEST(ScriptedBackendTest, AWholeTextHasStepsAnAnswerAndAnEnd) {
   ScriptedBackend backend({.depth = 3});
-  const SeqId prompt = backend.Extend(kEmptySeq, Ids("What?\nA: "));
-  GenerateRequest request{.from = prompt, .n = 200, .stream = Stream(1)};
+  const SeqId prompt = backend.Extend(kEmptySeq, ScriptedIds("What?\nA: "));
+  GenerateRequest request{
+      .from = prompt, .n = 200, .stream = ScriptedStream(1)};
   request.stop.delimiter = "";
   backend.Submit({1, request});
   const auto done = RunAll(backend);
@@ -50,11 +53,13 @@ TEST(ScriptedBackendTest, AWholeTextHasStepsAnAnswerAndAnEnd) {
   int right = 0, good = 0;
   const std::string gold = std::to_string(backend.Gold(prompt));
   for (const Continuation& c : done[0].continuations) {
-    EXPECT_THAT(Text(c), testing::MatchesRegex("\ns[0-3]\ns[0-3]\ns[0-3]\n"
-                                               "= [0-9][0-9]\n"));
+    EXPECT_THAT(ScriptedText(c),
+                testing::MatchesRegex("\ns[0-3]\ns[0-3]\ns[0-3]\n"
+                                      "= [0-9][0-9]\n"));
     EXPECT_EQ(c.finish, Finish::kEnd);
     EXPECT_EQ(c.tokens.back(), ByteTokenizer::kEnd);
-    const bool is_right = Text(c).find("= " + gold) != std::string::npos;
+    const bool is_right =
+        ScriptedText(c).find("= " + gold) != std::string::npos;
     EXPECT_EQ(is_right, backend.Good(c.seq));
     right += is_right;
     good += backend.Good(c.seq);
@@ -70,11 +75,12 @@ TEST(ScriptedBackendTest, StepByStepGivesTheTextsOfOneGo) {
   // Greedy in one go, and greedy cut at every newline and within steps.
   for (const int max_tokens : {100, 2}) {
     ScriptedBackend backend({});
-    const SeqId prompt = backend.Extend(kEmptySeq, Ids("Q\n"));
+    const SeqId prompt = backend.Extend(kEmptySeq, ScriptedIds("Q\n"));
     GenerateRequest whole{.from = prompt, .sampling = {.temperature = 0}};
     whole.stop.delimiter = "";
     backend.Submit({1, whole});
-    const std::string expected = Text(RunAll(backend)[0].continuations[0]);
+    const std::string expected =
+        ScriptedText(RunAll(backend)[0].continuations[0]);
     std::string text;
     SeqId at = prompt;
     for (Finish finish = Finish::kLength; finish != Finish::kEnd;) {
@@ -82,7 +88,7 @@ TEST(ScriptedBackendTest, StepByStepGivesTheTextsOfOneGo) {
       step.stop.max_tokens = max_tokens;
       backend.Submit({2, step});
       const Continuation c = RunAll(backend)[0].continuations[0];
-      text += Text(c);
+      text += ScriptedText(c);
       finish = c.finish;
       at = c.seq;
     }
@@ -94,27 +100,29 @@ TEST(ScriptedBackendTest, SamplesAtOnceEqualSamplesOneByOneWhateverTheDelay) {
   std::vector<std::string> at_once, one_by_one;
   {
     ScriptedBackend backend({});
-    const SeqId prompt = backend.Extend(kEmptySeq, Ids("Q\n"));
+    const SeqId prompt = backend.Extend(kEmptySeq, ScriptedIds("Q\n"));
     backend.Submit(
-        {1, GenerateRequest{.from = prompt, .n = 20, .stream = Stream(3)}});
+        {1, GenerateRequest{
+                .from = prompt, .n = 20, .stream = ScriptedStream(3)}});
     const std::vector<Completion> done = RunAll(backend);
     for (const Continuation& c : done[0].continuations) {
-      at_once.push_back(Text(c));
+      at_once.push_back(ScriptedText(c));
     }
   }
   ScriptedBackend backend({.max_delay = 7});
-  const SeqId prompt = backend.Extend(kEmptySeq, Ids("Q\n"));
+  const SeqId prompt = backend.Extend(kEmptySeq, ScriptedIds("Q\n"));
   for (int i = 0; i < 20; ++i) {
     backend.Submit(
-        {static_cast<RequestId>(i),
-         GenerateRequest{
-             .from = prompt, .n = 1, .stream = Stream(3), .first_sample = i}});
+        {static_cast<RequestId>(i), GenerateRequest{.from = prompt,
+                                                    .n = 1,
+                                                    .stream = ScriptedStream(3),
+                                                    .first_sample = i}});
   }
   one_by_one.resize(20);
   bool shaken = false;
   RequestId last = 0;
   for (const Completion& c : RunAll(backend)) {
-    one_by_one[c.id] = Text(c.continuations[0]);
+    one_by_one[c.id] = ScriptedText(c.continuations[0]);
     shaken |= c.id < last;
     last = c.id;
   }
@@ -124,9 +132,10 @@ TEST(ScriptedBackendTest, SamplesAtOnceEqualSamplesOneByOneWhateverTheDelay) {
 
 TEST(ScriptedBackendTest, RewardsFollowTheHiddenQualityWithNoise) {
   ScriptedBackend backend({.depth = 6, .reward_noise = 0.8f});
-  const SeqId prompt = backend.Extend(kEmptySeq, Ids("Q\n"));
+  const SeqId prompt = backend.Extend(kEmptySeq, ScriptedIds("Q\n"));
   backend.Submit(
-      {1, GenerateRequest{.from = prompt, .n = 400, .stream = Stream(9)}});
+      {1,
+       GenerateRequest{.from = prompt, .n = 400, .stream = ScriptedStream(9)}});
   const auto steps = RunAll(backend)[0].continuations;
   ScoreRequest score;
   for (const Continuation& c : steps) score.sequences.push_back(c.seq);
@@ -142,14 +151,14 @@ TEST(ScriptedBackendTest, RewardsFollowTheHiddenQualityWithNoise) {
 
 TEST(ScriptedBackendTest, EqualSequencesAreOneAndReferencesBalance) {
   ScriptedBackend backend({});
-  const SeqId a = backend.Extend(kEmptySeq, Ids("Q\n"));
-  EXPECT_EQ(backend.Extend(kEmptySeq, Ids("Q\n")), a);
+  const SeqId a = backend.Extend(kEmptySeq, ScriptedIds("Q\n"));
+  EXPECT_EQ(backend.Extend(kEmptySeq, ScriptedIds("Q\n")), a);
   EXPECT_EQ(backend.Extend(a, {}), a);
   EXPECT_EQ(backend.references(a), 3);
-  const SeqId b = backend.Extend(a, Ids("s1\n"));
+  const SeqId b = backend.Extend(a, ScriptedIds("s1\n"));
   for (int i = 0; i < 3; ++i) backend.Release(a);
   EXPECT_EQ(backend.live_sequences(), 2);  // b keeps a
-  backend.Submit({1, GenerateRequest{.from = b, .stream = Stream(1)}});
+  backend.Submit({1, GenerateRequest{.from = b, .stream = ScriptedStream(1)}});
   backend.Release(b);
   EXPECT_EQ(backend.live_sequences(), 2);  // the request keeps b
   backend.Cancel(1);
@@ -162,8 +171,8 @@ TEST(ScriptedBackendTest, EqualSequencesAreOneAndReferencesBalance) {
 
 TEST(ScriptedBackendTest, WrongRequestsFailAloneWithNumbers) {
   ScriptedBackend backend({.reward = false, .context_length = 8});
-  const SeqId full = backend.Extend(kEmptySeq, Ids("12345678"));
-  const SeqId nearly = backend.Extend(kEmptySeq, Ids("12345\n"));
+  const SeqId full = backend.Extend(kEmptySeq, ScriptedIds("12345678"));
+  const SeqId nearly = backend.Extend(kEmptySeq, ScriptedIds("12345\n"));
   backend.Submit({1, GenerateRequest{.from = full}});
   backend.Submit({2, GenerateRequest{.from = nearly}});
   backend.Submit({3, ScoreRequest{{nearly}}});

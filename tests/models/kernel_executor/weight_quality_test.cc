@@ -20,18 +20,19 @@
 namespace espalier {
 namespace {
 
-struct Text {
+struct StoryText {
   std::vector<int32_t> tokens;
   size_t prompt = 0;  // of the tokens
 };
 
-std::vector<Text> StoryTexts(const Tokenizer& tokenizer, int count) {
+std::vector<StoryText> StoryTexts(const Tokenizer& tokenizer, int count) {
   const Task* task = *FindTask("stories");
-  std::vector<Text> out;
+  std::vector<StoryText> out;
   for (uint64_t i = 0; i < static_cast<uint64_t>(count); ++i) {
     const GradedProblem story =
         MakeStory(*FindStoryBand("hard"), kFirstTestSeed, i);
-    Text text{.tokens = *tokenizer.Encode(*task->Render(story.problem), true)};
+    StoryText text{.tokens =
+                       *tokenizer.Encode(*task->Render(story.problem), true)};
     text.prompt = text.tokens.size();
     const auto rest =
         *tokenizer.Encode(absl::StrJoin(story.reference.steps, "\n") + "\n");
@@ -43,13 +44,13 @@ std::vector<Text> StoryTexts(const Tokenizer& tokenizer, int count) {
 
 // Over the tokens of the solutions, given their prompts.
 double Perplexity(const std::string& folder, const TrunkOptions& options,
-                  const std::vector<Text>& texts) {
+                  const std::vector<StoryText>& texts) {
   const auto trunk = Trunk::Load(folder, options).value();
   const size_t d = static_cast<size_t>(trunk->config().hidden_size);
   const size_t v = static_cast<size_t>(trunk->config().vocab_size);
   Executor executor(1);
   double sum = 0, count = 0;
-  for (const Text& text : texts) {
+  for (const StoryText& text : texts) {
     const auto memory = trunk->NewPages();
     PagePool pool(*memory, 64 << 20);
     std::vector<PageId> pages;
@@ -77,9 +78,9 @@ double Perplexity(const std::string& folder, const TrunkOptions& options,
 // A sanitizer slows every operation of the plain path by a factor of ten to
 // five hundred, and the figure does not depend on it.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kTexts = 1;
+constexpr int kStoryTexts = 1;
 #else
-constexpr int kTexts = 24;
+constexpr int kStoryTexts = 24;
 #endif
 
 struct Case {
@@ -99,7 +100,7 @@ TEST_P(WeightQualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
   }
   const std::string folder = "models/zoo/stories";
   const auto tokenizer = Tokenizer::Load(folder).value();
-  const auto texts = StoryTexts(*tokenizer, kTexts);
+  const auto texts = StoryTexts(*tokenizer, kStoryTexts);
   const double exact = Perplexity(
       folder, {.weights = WeightChoice::kFp32, .plain_kernels = true}, texts);
   const double rounded =

@@ -16,7 +16,7 @@
 namespace espalier {
 namespace {
 
-std::vector<float> Draw(size_t n, uint64_t seed) {
+std::vector<float> DrawRow(size_t n, uint64_t seed) {
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
   std::vector<float> values(n);
   for (float& v : values) v = static_cast<float>(rng.Normal());
@@ -82,8 +82,8 @@ TEST_P(KernelPathTest, ProductsEqualPlainSums) {
     for (const auto& [n, k] :
          {std::pair{64, 32}, {130, 47}, {1, 5}, {200, 100}, {320, 768}}) {
       for (const int rows : {1, 3, 16, 17, 33}) {
-        const auto w = Pack(Draw(static_cast<size_t>(n * k), 1), n, k, kind);
-        const auto x = Draw(static_cast<size_t>(rows * k), 2);
+        const auto w = Pack(DrawRow(static_cast<size_t>(n * k), 1), n, k, kind);
+        const auto x = DrawRow(static_cast<size_t>(rows * k), 2);
         const auto y = Product(*w, x, rows, 128);
         std::vector<float> weights(static_cast<size_t>(k));
         for (int c = 0; c < n; ++c) {
@@ -114,7 +114,7 @@ TEST_P(KernelPathTest, ProductsEqualPlainSums) {
 TEST_P(KernelPathTest, Int8ProductsAreExactInIntegers) {
   if (!rounds()) GTEST_SKIP() << "this path keeps activations in fp32";
   constexpr int n = 40, k = 200, rows = 19;
-  const auto weights = Draw(n * k, 3), x = Draw(rows * k, 4);
+  const auto weights = DrawRow(n * k, 3), x = DrawRow(rows * k, 4);
   const auto w = Pack(weights, n, k, WeightKind::kInt8);
   const auto y = Product(*w, x, rows, 64);
   const auto scale = [](const float* v) {
@@ -141,7 +141,7 @@ TEST_P(KernelPathTest, Int8ProductsAreExactInIntegers) {
 TEST_P(KernelPathTest, Int4ProductsAreExactInIntegers) {
   if (!rounds()) GTEST_SKIP() << "this path keeps activations in fp32";
   for (const auto& [n, k] : {std::pair{40, 200}, {33, 64}, {96, 2048}}) {
-    const auto weights = Draw(static_cast<size_t>(n * k), 3);
+    const auto weights = DrawRow(static_cast<size_t>(n * k), 3);
     const auto w = Pack(weights, n, k, WeightKind::kInt4);
     std::vector<std::vector<float>> rows_of_w(static_cast<size_t>(n));
     for (int c = 0; c < n; ++c) {
@@ -150,7 +150,7 @@ TEST_P(KernelPathTest, Int4ProductsAreExactInIntegers) {
       w->Row(c, row.data());
     }
     for (const int rows : {1, 2, 3, 4, 5, 19, 40}) {
-      const auto x = Draw(static_cast<size_t>(rows * k), 4);
+      const auto x = DrawRow(static_cast<size_t>(rows * k), 4);
       const auto y = Product(*w, x, rows, 64);
       for (int r = 0; r < rows; ++r) {
         float most = 0;
@@ -174,9 +174,9 @@ TEST_P(KernelPathTest, Int4ProductsAreExactInIntegers) {
 
 TEST_P(KernelPathTest, ARowsProductsDependOnTheRowAlone) {
   constexpr int n = 160, k = 70, rows = 300;
-  const auto x = Draw(rows * k, 5);
+  const auto x = DrawRow(rows * k, 5);
   for (const WeightKind kind : Kinds()) {
-    const auto w = Pack(Draw(n * k, 6), n, k, kind);
+    const auto w = Pack(DrawRow(n * k, 6), n, k, kind);
     const auto all = Product(*w, x, rows, 160);
     for (const int r : {0, 1, 15, 16, 47, 48, 63, 255, 256, 299}) {
       const std::vector<float> one(x.begin() + r * k, x.begin() + (r + 1) * k);
@@ -191,9 +191,9 @@ TEST_P(KernelPathTest, ARowsProductsDependOnTheRowAlone) {
 
 TEST_P(KernelPathTest, OperandsPutByBlocksEqualThosePutByRows) {
   constexpr int n = 64, k = 88, rows = 21;
-  const auto x = Draw(rows * k, 7);
+  const auto x = DrawRow(rows * k, 7);
   for (const WeightKind kind : Kinds()) {
-    const auto w = Pack(Draw(n * k, 8), n, k, kind);
+    const auto w = Pack(DrawRow(n * k, 8), n, k, kind);
     if (!path_->PacksBlocks(*w)) continue;
     std::vector<std::byte> operand(path_->OperandBytes(*w, rows));
     for (int row = 0; row < rows; row += 6) {
@@ -226,7 +226,7 @@ class Paths {
     path_.OpenSlots(*memory_, table.back(), slot, slot + 1);
     for (int layer = 0; layer < shape_.layers; ++layer) {
       for (int head = 0; head < shape_.kv_heads; ++head) {
-        const auto kv = Draw(2 * h, MixHash(seed, layer * 100 + head));
+        const auto kv = DrawRow(2 * h, MixHash(seed, layer * 100 + head));
         path_.StoreKey(*memory_, table.back(), layer, head, slot, kv.data());
         path_.StoreValue(*memory_, table.back(), layer, head, slot,
                          kv.data() + h);
@@ -285,8 +285,9 @@ class Paths {
     double total = 0;
     const int first = window == 0 ? 0 : std::max(0, position + 1 - window);
     for (int j = first; j <= position; ++j) {
-      const auto kv = Draw(2 * dims, MixHash(seeds_[i][static_cast<size_t>(j)],
-                                             layer * 100 + kv_head));
+      const auto kv = DrawRow(
+          2 * dims,
+          MixHash(seeds_[i][static_cast<size_t>(j)], layer * 100 + kv_head));
       double score = 0;
       for (size_t d = 0; d < dims; ++d) score += 0.3 * q[d] * Round(kv[d]);
       const double weight = std::exp(score);
@@ -306,8 +307,8 @@ class Paths {
     return pages_ - 1;
   }
   std::vector<float> Query(size_t i, int position, int h) {
-    return Draw(static_cast<size_t>(shape_.head_dim),
-                MixHash(seeds_[i][static_cast<size_t>(position)], 7000 + h));
+    return DrawRow(static_cast<size_t>(shape_.head_dim),
+                   MixHash(seeds_[i][static_cast<size_t>(position)], 7000 + h));
   }
 
   const KernelPath& path_;

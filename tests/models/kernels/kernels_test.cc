@@ -12,7 +12,7 @@
 namespace espalier {
 namespace {
 
-std::vector<float> Draw(size_t n, uint64_t seed, bool bf16 = false) {
+std::vector<float> DrawValues(size_t n, uint64_t seed, bool bf16 = false) {
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
   std::vector<float> values(n);
   for (float& v : values) {
@@ -45,8 +45,8 @@ TEST(KernelsTest, ProductEqualsPlainSumsOnEveryTarget) {
        {WeightKind::kFp32, WeightKind::kBf16, WeightKind::kInt8}) {
     for (const auto& [n, k] :
          {std::pair{64, 32}, {130, 47}, {1, 5}, {200, 64}}) {
-      std::vector<float> weights = Draw(static_cast<size_t>(n * k), 1);
-      const auto x = Draw(static_cast<size_t>(13 * k), 2);
+      std::vector<float> weights = DrawValues(static_cast<size_t>(n * k), 1);
+      const auto x = DrawValues(static_cast<size_t>(13 * k), 2);
       const PackedMatrix packed = Pack(weights, n, k, kind);
       for (int i = 0; i < n; ++i) {
         std::vector<float> row(static_cast<size_t>(k));
@@ -80,8 +80,9 @@ TEST(KernelsTest, ProductEqualsPlainSumsOnEveryTarget) {
 
 TEST(KernelsTest, ARowsBitsDoNotDependOnTheNumberOfRows) {
   constexpr int n = 96, k = 70;
-  const auto x = Draw(40 * k, 3);
-  const PackedMatrix packed = Pack(Draw(n * k, 4), n, k, WeightKind::kFp32);
+  const auto x = DrawValues(40 * k, 3);
+  const PackedMatrix packed =
+      Pack(DrawValues(n * k, 4), n, k, WeightKind::kFp32);
   OnEveryTarget([&] {
     std::vector<float> all(40 * 128), one(128);
     MatMul(x.data(), k, 40, packed, 0, n, all.data(), 128);
@@ -102,9 +103,9 @@ TEST(KernelsTest, ARowsBitsDoNotDependOnTheNumberOfRows) {
 TEST(KernelsTest, AttentionEqualsSoftmaxOverAllKeys) {
   constexpr int kDim = 40, kPages = 4;
   constexpr int kHeads = kAttendHeads + 3;
-  const auto queries = Draw(kHeads * kDim, 5);
-  const auto keys = Draw(kPages * kDim * 64, 6);
-  const auto values = Draw(kPages * kDim * 64, 7);
+  const auto queries = DrawValues(kHeads * kDim, 5);
+  const auto keys = DrawValues(kPages * kDim * 64, 6);
+  const auto values = DrawValues(kPages * kDim * 64, 7);
   std::vector<const float*> k, v;
   for (int p = 0; p < kPages; ++p) {
     k.push_back(keys.data() + p * kDim * 64);
@@ -156,7 +157,7 @@ double Formula(Activation act, double x) {
 }
 
 TEST(KernelsTest, ActivationsEqualTheirFormulas) {
-  const auto gate = Draw(101, 8), up = Draw(101, 9);
+  const auto gate = DrawValues(101, 8), up = DrawValues(101, 9);
   for (const Activation act :
        {Activation::kSilu, Activation::kGeluTanh, Activation::kGelu}) {
     OnEveryTarget([&] {
@@ -172,7 +173,8 @@ TEST(KernelsTest, ActivationsEqualTheirFormulas) {
 }
 
 TEST(KernelsTest, NormsEqualTheirFormulas) {
-  const auto x = Draw(77, 10), weight = Draw(77, 11), bias = Draw(77, 12);
+  const auto x = DrawValues(77, 10), weight = DrawValues(77, 11),
+             bias = DrawValues(77, 12);
   double squares = 0, sum = 0;
   for (const float v : x) squares += static_cast<double>(v) * v;
   for (const float v : x) sum += v;

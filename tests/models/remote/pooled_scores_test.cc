@@ -20,8 +20,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr int32_t kTag = 9;
-const PooledHead kTwo{.format = "prm", .labels = 2, .tag = kTag};
-const PooledHead kOne{.format = "rm", .labels = 1, .whole = true};
+const PooledHead kTwoScores{.format = "prm", .labels = 2, .tag = kTag};
+const PooledHead kOneScore{.format = "rm", .labels = 1, .whole = true};
 const PooledWay kTags{
     .path = "/pooling", .task = "token_classify", .rows = PooledRows::kPerTag};
 const PooledWay kLast{.path = "/pooling", .task = "classify"};
@@ -63,14 +63,14 @@ TEST(PooledScores, RowsPerTagAreReadWhereTheirTagIs) {
   const auto reply =
       ReadPooledReply(Pooling({{0.25, 0.75}, {0.5, 0.5}}), kTags, 2);
   ASSERT_TRUE(reply.ok()) << reply.status();
-  EXPECT_EQ(*RowsOf({*reply}, {kText}, kTwo), PooledRows::kPerTag);
+  EXPECT_EQ(*RowsOf({*reply}, {kText}, kTwoScores), PooledRows::kPerTag);
   PooledWay way = kTags;
-  EXPECT_THAT(*PooledLogits(*reply, way, kTwo, kText, 2),
+  EXPECT_THAT(*PooledLogits(*reply, way, kTwoScores, kText, 2),
               ElementsAre(0.25f, 0.75f));
   way.probabilities = true;
-  EXPECT_THAT(*PooledLogits(*reply, way, kTwo, kText, 2),
+  EXPECT_THAT(*PooledLogits(*reply, way, kTwoScores, kText, 2),
               ElementsAre(std::log(0.25f), std::log(0.75f)));
-  EXPECT_THAT(*PooledLogits(*reply, way, kTwo, kText, 5),
+  EXPECT_THAT(*PooledLogits(*reply, way, kTwoScores, kText, 5),
               ElementsAre(std::log(0.5f), std::log(0.5f)));
 }
 
@@ -78,15 +78,16 @@ TEST(PooledScores, OneNumberIsOfTheWholeText) {
   for (const json& data : {json{-1.5}, json{{-1.5}}}) {
     const auto reply = ReadPooledReply(Pooling(data), kLast, 1);
     ASSERT_TRUE(reply.ok()) << reply.status();
-    EXPECT_EQ(*RowsOf({*reply}, {kText}, kOne), PooledRows::kLast);
-    EXPECT_THAT(*PooledLogits(*reply, kLast, kOne, kText, 5),
+    EXPECT_EQ(*RowsOf({*reply}, {kText}, kOneScore), PooledRows::kLast);
+    EXPECT_THAT(*PooledLogits(*reply, kLast, kOneScore, kText, 5),
                 ElementsAre(-1.5f));
   }
   const auto sglang = ReadPooledReply(
       R"({"embedding": [2.5], "meta_info": {"cached_tokens": 4}})",
       {.path = "/classify"}, 1);
   ASSERT_TRUE(sglang.ok()) << sglang.status();
-  EXPECT_THAT(*PooledLogits(*sglang, kLast, kOne, kText, 5), ElementsAre(2.5f));
+  EXPECT_THAT(*PooledLogits(*sglang, kLast, kOneScore, kText, 5),
+              ElementsAre(2.5f));
   EXPECT_EQ(sglang->cached_tokens, 4);
   const auto classify = ReadPooledReply(
       R"({"data": [{"index": 0, "label": "A", "probs": [0.5, 0.5]}]})",
@@ -98,20 +99,21 @@ TEST(PooledScores, OneNumberIsOfTheWholeText) {
 TEST(PooledScores, AListOfNumbersIsARowPerTokenOfOneOutput) {
   const auto reply = ReadPooledReply(Pooling({1, 2, 3, 4, 5}), kTags, 1);
   ASSERT_TRUE(reply.ok()) << reply.status();
-  EXPECT_EQ(*RowsOf({*reply}, {kText}, kOne), PooledRows::kPerToken);
+  EXPECT_EQ(*RowsOf({*reply}, {kText}, kOneScore), PooledRows::kPerToken);
   const PooledWay way{.path = "/pooling", .rows = PooledRows::kPerToken};
-  EXPECT_THAT(*PooledLogits(*reply, way, kOne, kText, 4), ElementsAre(4.0f));
+  EXPECT_THAT(*PooledLogits(*reply, way, kOneScore, kText, 4),
+              ElementsAre(4.0f));
 }
 
 TEST(PooledScores, CertainProbabilitiesAreInfiniteLogits) {
   const float infinity = std::numeric_limits<float>::infinity();
   PooledWay way = kLast;
   way.probabilities = true;
-  EXPECT_THAT(*PooledLogits({.rows = {{1}}}, way, kOne, kText, 5),
+  EXPECT_THAT(*PooledLogits({.rows = {{1}}}, way, kOneScore, kText, 5),
               ElementsAre(infinity));
-  EXPECT_THAT(*PooledLogits({.rows = {{0}}}, way, kOne, kText, 5),
+  EXPECT_THAT(*PooledLogits({.rows = {{0}}}, way, kOneScore, kText, 5),
               ElementsAre(-infinity));
-  EXPECT_THAT(*PooledLogits({.rows = {{0, 1}}}, way, kTwo, kText, 5),
+  EXPECT_THAT(*PooledLogits({.rows = {{0, 1}}}, way, kTwoScores, kText, 5),
               ElementsAre(-infinity, 0.0f));
 }
 
@@ -126,24 +128,24 @@ TEST(PooledScores, WhatDoesNotFitIsSaid) {
   EXPECT_THAT(read("AAAA", 2), HasSubstr("a list with numbers"));
   EXPECT_THAT(read(json::array(), 2), HasSubstr("a list with numbers"));
   EXPECT_THAT(read({{0.1, 0.2}, 3}, 2), HasSubstr("lists of numbers"));
+  EXPECT_THAT(MessageOf(RowsOf({{.rows = {{1, 2}, {3, 4}, {5, 6}}}}, {kText},
+                               kTwoScores)
+                            .status()),
+              HasSubstr("one row, 2 (one per tag 9) or 5 (one per token), "
+                        "found 3"));
   EXPECT_THAT(
-      MessageOf(
-          RowsOf({{.rows = {{1, 2}, {3, 4}, {5, 6}}}}, {kText}, kTwo).status()),
-      HasSubstr("one row, 2 (one per tag 9) or 5 (one per token), "
-                "found 3"));
-  EXPECT_THAT(
-      MessageOf(
-          PooledLogits({.rows = {{1, 2}}}, kTags, kTwo, kText, 5).status()),
-      HasSubstr("expected 2 rows, one per tag, found 1"));
-  EXPECT_THAT(
-      MessageOf(PooledLogits({.rows = {{1, 2}, {3, 4}}}, kTags, kTwo, kText, 1)
+      MessageOf(PooledLogits({.rows = {{1, 2}}}, kTags, kTwoScores, kText, 5)
                     .status()),
-      HasSubstr("expected the tag 9"));
+      HasSubstr("expected 2 rows, one per tag, found 1"));
+  EXPECT_THAT(MessageOf(PooledLogits({.rows = {{1, 2}, {3, 4}}}, kTags,
+                                     kTwoScores, kText, 1)
+                            .status()),
+              HasSubstr("expected the tag 9"));
   PooledWay way = kLast;
   way.probabilities = true;
   EXPECT_THAT(
-      MessageOf(
-          PooledLogits({.rows = {{0.9, 0.9}}}, way, kTwo, kText, 5).status()),
+      MessageOf(PooledLogits({.rows = {{0.9, 0.9}}}, way, kTwoScores, kText, 5)
+                    .status()),
       HasSubstr("expected probabilities"));
 }
 
@@ -161,7 +163,7 @@ TEST(PooledScores, BrokenRepliesAreRefused) {
           static_cast<size_t>(random.Below(static_cast<uint32_t>(body.size())));
       body[at] = "0123456789.-eE[]{}\",: n"[random.Below(23)];
     }
-    for (const PooledHead& head : {kOne, kTwo}) {
+    for (const PooledHead& head : {kOneScore, kTwoScores}) {
       PooledWay way = i % 2 == 0 ? kTags : kLast;
       way.probabilities = i % 5 == 0;
       const auto reply = ReadPooledReply(body, way, head.labels);

@@ -13,10 +13,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-using Variables = std::map<std::string, std::string>;
+using Environment = std::map<std::string, std::string>;
 
 absl::StatusOr<std::string> Key(const Endpoint& server,
-                                const Variables& variables) {
+                                const Environment& variables) {
   return KeyOf(server, [&variables](const std::string& name) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
@@ -38,7 +38,7 @@ TEST(ServerKey, NamesTheMostSpecificVariableFirst) {
 TEST(ServerKey, TheMostSpecificOneWins) {
   const Endpoint one = {.host = "One", .port = 8000};
   const Endpoint two = {.host = "two", .port = 8000};
-  Variables variables = {{"ESPALIER_API_KEY", "all"}};
+  Environment variables = {{"ESPALIER_API_KEY", "all"}};
   EXPECT_EQ(Key(one, variables).value(), "all");
   variables["ESPALIER_API_KEY_ONE"] = "host";
   EXPECT_EQ(Key(one, variables).value(), "host");
@@ -51,8 +51,8 @@ TEST(ServerKey, TheMostSpecificOneWins) {
 }
 
 TEST(ServerKey, AnEmptyOneKeepsTheOthersFromAHost) {
-  const Variables variables = {{"ESPALIER_API_KEY", "all"},
-                               {"ESPALIER_API_KEY_ONE", " "}};
+  const Environment variables = {{"ESPALIER_API_KEY", "all"},
+                                 {"ESPALIER_API_KEY_ONE", " "}};
   EXPECT_EQ(Key({.host = "one", .port = 1}, variables).value(), "");
   EXPECT_EQ(Key({.host = "two", .port = 1}, variables).value(), "all");
 }

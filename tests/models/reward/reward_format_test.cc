@@ -25,7 +25,7 @@ label: 1
 range: PROBABILITY
 )";
 
-std::string ErrorOf(const std::string& text) {
+std::string FormatError(const std::string& text) {
   const auto format = ParseRewardFormat(text, "mine.textproto", "mine");
   return format.ok() ? "" : std::string(format.status().message());
 }
@@ -56,8 +56,8 @@ TEST(RewardFormatTest, ShippedFormatsAreThePublishedOnes) {
 }
 
 TEST(RewardFormatTest, UnknownKeyIsRefusedWithItsLine) {
-  EXPECT_EQ(ErrorOf(kGood), "");
-  const std::string error = ErrorOf(std::string(kGood) + "tagg: \"x\"\n");
+  EXPECT_EQ(FormatError(kGood), "");
+  const std::string error = FormatError(std::string(kGood) + "tagg: \"x\"\n");
   EXPECT_TRUE(Has(error, "mine.textproto:9")) << error;
   EXPECT_TRUE(Has(error, "tagg")) << error;
   EXPECT_TRUE(Has(error, "step_prefix")) << error;  // lists what is known
@@ -104,7 +104,7 @@ TEST(RewardFormatTest, ContradictionsAreRefusedWithTheirLine) {
            {With("label:", "path_label: 2"), ":7: path_label", "0 to 1"},
            {With("label:", "path_label: 1"), ":7: path_label", "SIGMOID"},
        }) {
-    const std::string error = ErrorOf(c.text);
+    const std::string error = FormatError(c.text);
     EXPECT_TRUE(Has(error, "mine.textproto" + c.line)) << error;
     EXPECT_TRUE(Has(error, c.word)) << error;
   }
@@ -121,7 +121,7 @@ range: PROBABILITY
 )";
 
 TEST(RewardFormatTest, LogProbsThatContradictThemselvesAreRefused) {
-  EXPECT_EQ(ErrorOf(kJudged), "");
+  EXPECT_EQ(FormatError(kJudged), "");
   const auto with = [](const std::string& from, const std::string& to) {
     std::string text = kJudged;
     return text.replace(text.find(from), from.size(), to);
@@ -145,7 +145,7 @@ TEST(RewardFormatTest, LogProbsThatContradictThemselvesAreRefused) {
            {with("NONE", "SIGMOID"), ": log_prob", "squash: NONE"},
            {with("PROBABILITY", "REAL"), ": log_prob", "range: PROBABILITY"},
        }) {
-    const std::string error = ErrorOf(c.text);
+    const std::string error = FormatError(c.text);
     EXPECT_TRUE(Has(error, c.line)) << error;
     EXPECT_TRUE(Has(error, c.word)) << error;
   }
@@ -162,7 +162,7 @@ verdict {
 )";
 
 TEST(RewardFormatTest, VerdictsThatContradictThemselvesAreRefused) {
-  EXPECT_EQ(ErrorOf(kWritten), "");
+  EXPECT_EQ(FormatError(kWritten), "");
   const auto with = [](const std::string& from, const std::string& to) {
     std::string text = kWritten;
     return text.replace(text.find(from), from.size(), to);
@@ -186,7 +186,7 @@ TEST(RewardFormatTest, VerdictsThatContradictThemselvesAreRefused) {
            {with("layout: TEXT", "layout: CHAT\ncontrol: \"<s>\""),
             "template writes"},
        }) {
-    const std::string error = ErrorOf(c.text);
+    const std::string error = FormatError(c.text);
     EXPECT_TRUE(Has(error, c.word)) << c.text << error;
   }
 }
@@ -310,7 +310,7 @@ TEST(RewardFormatTest, GuideShowsAFormatAndExplainsEveryKey) {
   const size_t at = guide.find(begin);
   ASSERT_NE(at, guide.npos);
   const std::string text = guide.substr(at, guide.find("\n\n", at) - at);
-  EXPECT_EQ(ErrorOf(text), "");
+  EXPECT_EQ(FormatError(text), "");
   const auto* descriptor = RewardFormatConfig::descriptor();
   for (int i = 0; i < descriptor->field_count(); ++i) {
     const std::string& key = descriptor->field(i)->name();

@@ -241,7 +241,7 @@ TrunkConfig Mistral(int window) {
   return config;
 }
 
-TrunkConfig Gpt2() {
+TrunkConfig Gpt2Layout() {
   TrunkConfig config = Plain();
   config.architecture = Architecture::kGpt2;
   config.kv_heads = config.heads;
@@ -340,7 +340,7 @@ std::vector<NamedConfig> EveryNetwork() {
       {"Qwen2Window", window_qwen},
       {"Qwen2Yarn", yarn_qwen},
       {"Qwen3", Qwen3()},
-      {"Gpt2", Gpt2()},
+      {"Gpt2", Gpt2Layout()},
       {"LlamaSequenceClassifier",
        Classifier(Plain(), HeadKind::kSequenceClassification)},
       {"LlamaTokenClassifier",

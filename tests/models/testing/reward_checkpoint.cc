@@ -23,7 +23,7 @@ struct HeadTensor {
   bool vector = false;
 };
 
-struct Published {
+struct PublishedLayout {
   const char* name;
   const char* architecture;  // in config.json
   Architecture body;
@@ -34,12 +34,12 @@ struct Published {
   int readings = 1;
 };
 
-const std::vector<Published>& AllPublished() {
+const std::vector<PublishedLayout>& AllPublished() {
   constexpr auto kLlama = Architecture::kLlama;
   constexpr auto kMistral = Architecture::kMistral;
   constexpr auto kQwen2 = Architecture::kQwen2;
   constexpr auto kQwen3 = Architecture::kQwen3;
-  static const auto& all = *new std::vector<Published>{
+  static const auto& all = *new std::vector<PublishedLayout>{
       {"qwen_prm",
        "Qwen2ForProcessRewardModel",
        kQwen2,
@@ -214,13 +214,14 @@ void MakeUnlikely(int token, const TrunkConfig& config,
 
 std::vector<std::string> RewardCheckpointNames() {
   std::vector<std::string> names;
-  for (const Published& one : AllPublished()) names.emplace_back(one.name);
+  for (const PublishedLayout& one : AllPublished())
+    names.emplace_back(one.name);
   return names;
 }
 
 std::vector<std::string> OneReadingNames() {
   std::vector<std::string> names;
-  for (const Published& one : AllPublished()) {
+  for (const PublishedLayout& one : AllPublished()) {
     if (one.readings == 1) names.emplace_back(one.name);
   }
   return names;
@@ -314,8 +315,8 @@ void WriteRewardTokenizer(const std::string& folder,
 
 RewardCheckpoint WriteRewardCheckpoint(const std::string& name, uint64_t seed,
                                        const std::string& tokenizer) {
-  const Published* published = nullptr;
-  for (const Published& one : AllPublished()) {
+  const PublishedLayout* published = nullptr;
+  for (const PublishedLayout& one : AllPublished()) {
     if (name == one.name) published = &one;
   }
   ESP_CHECK(published != nullptr);

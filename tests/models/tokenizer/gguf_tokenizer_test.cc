@@ -60,7 +60,7 @@ std::string VocabularyOnly(const std::string& folder, const std::string& pre,
   return file.Write(TempFolder() + "/vocab.gguf");
 }
 
-std::unique_ptr<Tokenizer> Load(const std::string& path) {
+std::unique_ptr<Tokenizer> LoadGguf(const std::string& path) {
   auto tokenizer = Tokenizer::Load(path);
   EXPECT_TRUE(tokenizer.ok()) << tokenizer.status();
   return tokenizer.ok() ? *std::move(tokenizer) : nullptr;
@@ -68,7 +68,7 @@ std::unique_ptr<Tokenizer> Load(const std::string& path) {
 
 TEST(GgufTokenizerTest, Gpt2VectorsOfAnotherImplementation) {
   SKIP_WITHOUT_TOKENIZER_DATA();
-  const auto t = Load(
+  const auto t = LoadGguf(
       VocabularyOnly(TokenizerData() + "gpt2", "gpt-2", {"<|endoftext|>"}));
   ASSERT_NE(t, nullptr);
   EXPECT_EQ(t->vocab_size(), 50257);
@@ -81,8 +81,8 @@ TEST(GgufTokenizerTest, Gpt2VectorsOfAnotherImplementation) {
 
 TEST(GgufTokenizerTest, Llama3VectorsOfAnotherImplementation) {
   SKIP_WITHOUT_TOKENIZER_DATA();
-  const auto t = Load(VocabularyOnly(TokenizerData() + "llama3", "llama-bpe",
-                                     {"<|begin_of_text|>"}));
+  const auto t = LoadGguf(VocabularyOnly(TokenizerData() + "llama3",
+                                         "llama-bpe", {"<|begin_of_text|>"}));
   ASSERT_NE(t, nullptr);
   ExpectTokenVectors(*t, "llama-bpe");
   EXPECT_EQ(t->Encode("<|begin_of_text|>x", true)->front(), 128000);
@@ -119,7 +119,7 @@ TEST(GgufTokenizerTest, Llama2VectorsOfAnotherImplementation) {
   SKIP_WITHOUT_TOKENIZER_DATA();
   const GgufBuilder file =
       SentencePieceOnly(TokenizerData() + "llama2/tokenizer.model");
-  const auto t = Load(file.Write(TempFolder() + "/spm.gguf"));
+  const auto t = LoadGguf(file.Write(TempFolder() + "/spm.gguf"));
   ASSERT_NE(t, nullptr);
   EXPECT_EQ(t->vocab_size(), 32000);
   ExpectTokenVectors(*t, "llama-spm");
@@ -131,7 +131,7 @@ TEST(GgufTokenizerTest, Llama2VectorsOfAnotherImplementation) {
   GgufBuilder plain = file;
   plain.Flag("tokenizer.ggml.add_space_prefix", false)
       .Flag("tokenizer.ggml.add_bos_token", false);
-  const auto bare = Load(plain.Write(TempFolder() + "/bare.gguf"));
+  const auto bare = LoadGguf(plain.Write(TempFolder() + "/bare.gguf"));
   ASSERT_NE(bare, nullptr);
   EXPECT_FALSE(bare->marks().add_bos);
   EXPECT_EQ(t->Encode("Hello").value().size(), 1u);  // "▁Hello"
@@ -142,9 +142,9 @@ TEST(GgufTokenizerTest, Llama2VectorsOfAnotherImplementation) {
 TEST(GgufTokenizerTest, TheFileAndTheFoldersTokenizerAgree) {
   SKIP_WITHOUT_TOKENIZER_DATA();
   const auto from_file =
-      Load(SentencePieceOnly(TokenizerData() + "llama2/tokenizer.model")
-               .Write(TempFolder() + "/spm.gguf"));
-  const auto from_folder = Load(TokenizerData() + "llama2/tokenizer.model");
+      LoadGguf(SentencePieceOnly(TokenizerData() + "llama2/tokenizer.model")
+                   .Write(TempFolder() + "/spm.gguf"));
+  const auto from_folder = LoadGguf(TokenizerData() + "llama2/tokenizer.model");
   ASSERT_TRUE(from_file != nullptr && from_folder != nullptr);
   RandomStream random(StreamKey(23, 0, 0, Purpose::kTest));
   for (int i = 0; i < 500; ++i) {
@@ -176,12 +176,12 @@ GgufBuilder Small(const std::string& pre = "gpt-2") {
   return file;
 }
 
-std::string Put(const GgufBuilder& file) {
+std::string PutKey(const GgufBuilder& file) {
   return file.Write(TempFolder() + "/t.gguf");
 }
 
-void ExpectRefused(const GgufBuilder& file, const std::string& what) {
-  const std::string path = Put(file);
+void ExpectKeyRefused(const GgufBuilder& file, const std::string& what) {
+  const std::string path = PutKey(file);
   const auto tokenizer = Tokenizer::Load(path);
   ASSERT_FALSE(tokenizer.ok()) << what;
   EXPECT_THAT(std::string(tokenizer.status().message()),
@@ -189,7 +189,7 @@ void ExpectRefused(const GgufBuilder& file, const std::string& what) {
 }
 
 TEST(GgufTokenizerTest, KindsOfTokensDecideHowTheyAreFound) {
-  const auto t = Load(Put(Small()));
+  const auto t = LoadGguf(PutKey(Small()));
   ASSERT_NE(t, nullptr);
   EXPECT_THAT(*t->Encode("ab  a"), ElementsAre(256, 259, 'a'));
   EXPECT_THAT(*t->Encode("b<end>", true), ElementsAre('b', 258));
@@ -202,16 +202,21 @@ TEST(GgufTokenizerTest, KindsOfTokensDecideHowTheyAreFound) {
 
 TEST(GgufTokenizerTest, TheNameOfThePatternDecidesHowTextIsCut) {
   // GPT-2 joins digits; Qwen2 and SmolLM split before each digit.
-  EXPECT_THAT(*Load(Put(Small("gpt-2")))->Encode("12"), ElementsAre(257));
-  EXPECT_THAT(*Load(Put(Small("llama-bpe")))->Encode("12"), ElementsAre(257));
-  EXPECT_THAT(*Load(Put(Small("qwen2")))->Encode("12"), ElementsAre('1', '2'));
-  EXPECT_THAT(*Load(Put(Small("tekken")))->Encode("12"), ElementsAre('1', '2'));
-  EXPECT_THAT(*Load(Put(Small("smollm")))->Encode("12"), ElementsAre('1', '2'));
+  EXPECT_THAT(*LoadGguf(PutKey(Small("gpt-2")))->Encode("12"),
+              ElementsAre(257));
+  EXPECT_THAT(*LoadGguf(PutKey(Small("llama-bpe")))->Encode("12"),
+              ElementsAre(257));
+  EXPECT_THAT(*LoadGguf(PutKey(Small("qwen2")))->Encode("12"),
+              ElementsAre('1', '2'));
+  EXPECT_THAT(*LoadGguf(PutKey(Small("tekken")))->Encode("12"),
+              ElementsAre('1', '2'));
+  EXPECT_THAT(*LoadGguf(PutKey(Small("smollm")))->Encode("12"),
+              ElementsAre('1', '2'));
   // Qwen2's tokenizer normalises to NFC first: e and a combining acute are
   // U+00E9.
-  const auto qwen = Load(Put(Small("qwen2")));
+  const auto qwen = LoadGguf(PutKey(Small("qwen2")));
   EXPECT_EQ(qwen->Decode(*qwen->Encode("e\xCC\x81")), "\xC3\xA9");
-  ExpectRefused(Small("llama-bpee"), "did you mean \"llama-bpe\"");
+  ExpectKeyRefused(Small("llama-bpee"), "did you mean \"llama-bpe\"");
 }
 
 TEST(GgufTokenizerTest, TheTokenizerJsonInTheFileDecides) {
@@ -224,26 +229,26 @@ TEST(GgufTokenizerTest, TheTokenizerJsonInTheFileDecides) {
                  {"pre_tokenizer",
                   {{"type", "ByteLevel"}, {"add_prefix_space", false}}}}
                 .dump());
-  EXPECT_THAT(*Load(Put(file))->Encode("xyy"), ElementsAre(2, 1));
+  EXPECT_THAT(*LoadGguf(PutKey(file))->Encode("xyy"), ElementsAre(2, 1));
 }
 
 TEST(GgufTokenizerTest, MarksComeFromKeysAndFromThePattern) {
   GgufBuilder file = Small();
   file.Whole("tokenizer.ggml.bos_token_id", 258);
-  EXPECT_EQ(Load(Put(file))->marks().bos, 258);
-  EXPECT_FALSE(Load(Put(file))->marks().add_bos);
+  EXPECT_EQ(LoadGguf(PutKey(file))->marks().bos, 258);
+  EXPECT_FALSE(LoadGguf(PutKey(file))->marks().add_bos);
   file.Flag("tokenizer.ggml.add_bos_token", true);
-  EXPECT_TRUE(Load(Put(file))->marks().add_bos);
+  EXPECT_TRUE(LoadGguf(PutKey(file))->marks().add_bos);
   GgufBuilder llama = Small("llama-bpe");
-  EXPECT_FALSE(Load(Put(llama))->marks().add_bos);  // has no such token
+  EXPECT_FALSE(LoadGguf(PutKey(llama))->marks().add_bos);  // has no such token
   llama.Whole("tokenizer.ggml.bos_token_id", 258)
       .Whole("tokenizer.ggml.padding_token_id", 9999);
-  EXPECT_TRUE(Load(Put(llama))->marks().add_bos);
-  EXPECT_EQ(Load(Put(llama))->marks().pad, -1);
-  ExpectRefused(Small().Whole("tokenizer.ggml.eos_token_id", 261),
-                "expected an id below 261, found 261");
-  ExpectRefused(Small().Whole("tokenizer.ggml.add_bos_token", 1),
-                "expected true or false, found 1");
+  EXPECT_TRUE(LoadGguf(PutKey(llama))->marks().add_bos);
+  EXPECT_EQ(LoadGguf(PutKey(llama))->marks().pad, -1);
+  ExpectKeyRefused(Small().Whole("tokenizer.ggml.eos_token_id", 261),
+                   "expected an id below 261, found 261");
+  ExpectKeyRefused(Small().Whole("tokenizer.ggml.add_bos_token", 1),
+                   "expected true or false, found 1");
 }
 
 TEST(GgufTokenizerTest, PiecesOfEveryKindAreRead) {
@@ -254,7 +259,7 @@ TEST(GgufTokenizerTest, PiecesOfEveryKindAreRead) {
                                        "ab", "[PAD7]", "x y", mark + "ab"})
       .Floats("tokenizer.ggml.scores", {0, 0, 0, -3, -4, -5, -1, 0, 0, -2})
       .Wholes("tokenizer.ggml.token_type", {2, 3, 6, 1, 1, 1, 1, 5, 4, 1});
-  const auto t = Load(Put(file));
+  const auto t = LoadGguf(PutKey(file));
   ASSERT_NE(t, nullptr);
   EXPECT_THAT(*t->Encode("ab"), ElementsAre(9));
   EXPECT_THAT(*t->Encode("ba"), ElementsAre(3, 5, 4));
@@ -268,40 +273,40 @@ TEST(GgufTokenizerTest, DamagedVocabulariesAreRefused) {
   GgufBuilder scoreless;
   scoreless.Text("tokenizer.ggml.model", "llama")
       .Texts("tokenizer.ggml.tokens", {"a", "b"});
-  ExpectRefused(scoreless, "tokenizer.ggml.scores: expected an array of 2");
+  ExpectKeyRefused(scoreless, "tokenizer.ggml.scores: expected an array of 2");
   scoreless.Floats("tokenizer.ggml.scores", {0, NAN});
-  ExpectRefused(scoreless, "piece 1 has the score nan");
-  ExpectRefused(GgufBuilder(), "tokenizer.ggml.model: found nothing");
+  ExpectKeyRefused(scoreless, "piece 1 has the score nan");
+  ExpectKeyRefused(GgufBuilder(), "tokenizer.ggml.model: found nothing");
   GgufBuilder bert;
   bert.Text("tokenizer.ggml.model", "bert");
-  ExpectRefused(bert, "found bert");
+  ExpectKeyRefused(bert, "found bert");
   GgufBuilder number;
   number.Whole("tokenizer.ggml.model", 3);
-  ExpectRefused(number, "expected a text, found 3");
+  ExpectKeyRefused(number, "expected a text, found 3");
   const auto base = [] {
     GgufBuilder file;
     file.Text("tokenizer.ggml.model", "gpt2");
     return file;
   };
-  ExpectRefused(base(), "tokenizer.ggml.tokens: expected an array of texts");
-  ExpectRefused(base().Texts("tokenizer.ggml.tokens", {"a"}),
-                "tokenizer.ggml.merges");
-  ExpectRefused(base().Wholes("tokenizer.ggml.tokens", {1}),
-                "found another value at 0");
-  ExpectRefused(base()
-                    .Texts("tokenizer.ggml.tokens", {"a", "b"})
-                    .Wholes("tokenizer.ggml.token_type", {1}),
-                "expected an array of 2 whole numbers, found an array of 1");
+  ExpectKeyRefused(base(), "tokenizer.ggml.tokens: expected an array of texts");
+  ExpectKeyRefused(base().Texts("tokenizer.ggml.tokens", {"a"}),
+                   "tokenizer.ggml.merges");
+  ExpectKeyRefused(base().Wholes("tokenizer.ggml.tokens", {1}),
+                   "found another value at 0");
+  ExpectKeyRefused(base()
+                       .Texts("tokenizer.ggml.tokens", {"a", "b"})
+                       .Wholes("tokenizer.ggml.token_type", {1}),
+                   "expected an array of 2 whole numbers, found an array of 1");
   for (const char* merge : {"ab", "a ", "", " "}) {
-    ExpectRefused(base()
-                      .Texts("tokenizer.ggml.tokens", {"a", "b"})
-                      .Texts("tokenizer.ggml.merges", {merge}),
-                  "merge 0: expected two tokens");
+    ExpectKeyRefused(base()
+                         .Texts("tokenizer.ggml.tokens", {"a", "b"})
+                         .Texts("tokenizer.ggml.merges", {merge}),
+                     "merge 0: expected two tokens");
   }
-  ExpectRefused(base()
-                    .Texts("tokenizer.ggml.tokens", {"a", "b"})
-                    .Texts("tokenizer.ggml.merges", {"a b"}),
-                "\"ab\" is not in the vocabulary");
+  ExpectKeyRefused(base()
+                       .Texts("tokenizer.ggml.tokens", {"a", "b"})
+                       .Texts("tokenizer.ggml.merges", {"a b"}),
+                   "\"ab\" is not in the vocabulary");
 }
 
 TEST(GgufTokenizerTest, DamagedBytesNeverDoMoreThanFail) {

@@ -21,8 +21,8 @@ using nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<TextKind> kAllKinds = {TextKind::kWords, TextKind::kUnicode,
-                                         TextKind::kBytes};
+const std::vector<TextKind> kMetaspaceKinds = {
+    TextKind::kWords, TextKind::kUnicode, TextKind::kBytes};
 
 // The format of Llama 2's tokenizer.json: <unk> 0, <s> 1, </s> 2, bytes 3-258,
 // then `pieces`.
@@ -74,13 +74,13 @@ json Llama2Like(const std::vector<std::string>& pieces,
         {"merges", merges}}}};
 }
 
-std::unique_ptr<Tokenizer> Make(const json& value) {
+std::unique_ptr<Tokenizer> MakeMetaspace(const json& value) {
   auto result = TokenizerFromJson(value.dump(), {});
   ESP_CHECK_OK(result.status());
   return *std::move(result);
 }
 
-std::string Error(const json& value) {
+std::string MetaspaceError(const json& value) {
   const auto result = TokenizerFromJson(value.dump(), {});
   EXPECT_FALSE(result.ok());
   return std::string(result.status().message());
@@ -93,7 +93,7 @@ TEST(MetaspaceTest, Llama2VectorsOfAnotherImplementationFromBothFiles) {
     ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
     EXPECT_EQ((*tokenizer)->vocab_size(), 32000);
     ExpectTokenVectors(**tokenizer, "llama-spm");
-    ExpectRoundTrips(**tokenizer, kAllKinds);
+    ExpectRoundTrips(**tokenizer, kMetaspaceKinds);
     EXPECT_EQ((*tokenizer)->marks().bos, 1);
     EXPECT_TRUE((*tokenizer)->marks().add_bos);
     EXPECT_EQ((*tokenizer)->TokenId("</s>"), 2);
@@ -124,18 +124,19 @@ TEST(MetaspaceTest, NormalisedSpecialTokensAreFoundAsHuggingFaceFindsThem) {
 }
 
 TEST(MetaspaceTest, CharactersWithoutAPieceBecomeBytesAndComeBack) {
-  const auto t = Make(Llama2Like({"▁", "a", "b", "▁a", "ab"}, {"▁ a", "a b"}));
+  const auto t =
+      MakeMetaspace(Llama2Like({"▁", "a", "b", "▁a", "ab"}, {"▁ a", "a b"}));
   EXPECT_EQ(t->vocab_size(), 264);
   EXPECT_THAT(*t->Encode("ab"), ElementsAre(262, 261));  // "▁a" is of rank 0
   EXPECT_THAT(*t->Encode("é"), ElementsAre(259, 3 + 0xC3, 3 + 0xA9));
   EXPECT_EQ(t->TokenBytes(3 + 0xC3), "\xC3");
   EXPECT_THAT(*t->Encode("a\xFF"), ElementsAre(262, 3 + 0xFF));
   EXPECT_THAT(*t->Encode(""), ElementsAre());
-  ExpectRoundTrips(*t, kAllKinds);
+  ExpectRoundTrips(*t, kMetaspaceKinds);
 }
 
 TEST(MetaspaceTest, SpecialTokensCutTheTextAndAreFoundOnlyIfAsked) {
-  const auto t = Make(Llama2Like({"▁", "a", "▁a"}, {"▁ a"}));
+  const auto t = MakeMetaspace(Llama2Like({"▁", "a", "▁a"}, {"▁ a"}));
   EXPECT_THAT(*t->Encode("a</s>a", true), ElementsAre(261, 2, 261));
   EXPECT_EQ(t->Encode("a</s>")->size(), 5u);
   EXPECT_EQ(t->TokenId("<s>"), 1);
@@ -152,13 +153,14 @@ TEST(MetaspaceTest, WithoutByteTokensUnknownCharactersFuse) {
                             {"prepend_scheme", "first"},
                             {"split", false}};
   value["normalizer"] = nullptr;
-  const auto t = Make(value);
+  const auto t = MakeMetaspace(value);
   EXPECT_THAT(*t->Encode("a xyz a"), ElementsAre(261, 259, 0, 261));
   value["model"]["fuse_unk"] = false;
-  EXPECT_THAT(*Make(value)->Encode("axy"), ElementsAre(261, 0, 0));
+  EXPECT_THAT(*MakeMetaspace(value)->Encode("axy"), ElementsAre(261, 0, 0));
   value["model"]["unk_token"] = nullptr;
-  EXPECT_THAT(std::string(Make(value)->Encode("ax").status().message()),
-              HasSubstr("no piece for \"x\""));
+  EXPECT_THAT(
+      std::string(MakeMetaspace(value)->Encode("ax").status().message()),
+      HasSubstr("no piece for \"x\""));
 }
 
 TEST(MetaspaceTest, ThePreTokenizerPrefixesAsItsSchemeSays) {
@@ -168,14 +170,14 @@ TEST(MetaspaceTest, ThePreTokenizerPrefixesAsItsSchemeSays) {
     value["pre_tokenizer"] = {{"type", "Metaspace"},
                               {"replacement", "▁"},
                               {"prepend_scheme", scheme}};
-    return *Make(value)->Encode("a</s>a", true);
+    return *MakeMetaspace(value)->Encode("a</s>a", true);
   };
   EXPECT_THAT(with("always"), ElementsAre(261, 2, 261));
   EXPECT_THAT(with("first"), ElementsAre(261, 2, 260));
   EXPECT_THAT(with("never"), ElementsAre(260, 2, 260));
   // No space is prepended where there already is one.
   value["pre_tokenizer"]["prepend_scheme"] = "first";
-  EXPECT_THAT(*Make(value)->Encode(" a"), ElementsAre(261));
+  EXPECT_THAT(*MakeMetaspace(value)->Encode(" a"), ElementsAre(261));
 }
 
 // Merging by definition over a whole text, one merge per round.
@@ -217,7 +219,7 @@ TEST(MetaspaceTest, TextsMergeByTheDefinition) {
         tokens.push_back(l + r);
       }
     }
-    const auto t = Make(Llama2Like(tokens, lines));
+    const auto t = MakeMetaspace(Llama2Like(tokens, lines));
     for (int i = 0; i < 300; ++i) {
       std::string text;
       std::vector<std::string> characters = {"▁"};
@@ -239,8 +241,8 @@ TEST(MetaspaceTest, TextsMergeByTheDefinition) {
 
 TEST(MetaspaceTest, AMegabyteOfOneLetterOrOfSpacesIsNoTrap) {
   ESP_ONE_THREAD();
-  const auto t =
-      Make(Llama2Like({"▁", "a", "aa", "▁▁", "a▁"}, {"a a", "▁ ▁", "a ▁"}));
+  const auto t = MakeMetaspace(
+      Llama2Like({"▁", "a", "aa", "▁▁", "a▁"}, {"a a", "▁ ▁", "a ▁"}));
   EXPECT_EQ(t->Encode(std::string(1 << 20, 'a'))->size(), (1u << 19) + 1);
   EXPECT_EQ(t->Encode(std::string((1 << 20) - 1, ' '))->size(), 1u << 19);
 }
@@ -254,19 +256,19 @@ TEST(MetaspaceTest, ANormalizerCannotFillTheMemory) {
                      {"pattern", {{"String", "a"}}},
                      {"content", "aa"}});
   }
-  const auto ids = Make(hostile)->Encode("a");
+  const auto ids = MakeMetaspace(hostile)->Encode("a");
   EXPECT_EQ(ids.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(ids.status().message()),
               HasSubstr("expected at most 64 times as many"));
   steps.back()["content"] = std::string(65, 'a');
-  EXPECT_THAT(Error(hostile), HasSubstr("Replace of 1 bytes by 65"));
+  EXPECT_THAT(MetaspaceError(hostile), HasSubstr("Replace of 1 bytes by 65"));
 }
 
 // Each space of a line could be the one between the two tokens.
 TEST(MetaspaceTest, AMergeOfAMegabyteOfSpacesIsNoTrap) {
   ESP_ONE_THREAD();
   const std::string spaces(1 << 20, ' ');
-  EXPECT_THAT(Error(Llama2Like({"▁", "a b"}, {"a" + spaces})),
+  EXPECT_THAT(MetaspaceError(Llama2Like({"▁", "a b"}, {"a" + spaces})),
               HasSubstr("merge"));
 }
 
@@ -275,7 +277,7 @@ TEST(MetaspaceTest, UnsupportedFilesAreRefusedByName) {
   const auto with = [&](const char* pointer, const json& value) {
     json bad = good;
     bad[json::json_pointer(pointer)] = value;
-    return Error(bad);
+    return MetaspaceError(bad);
   };
   EXPECT_THAT(with("/pre_tokenizer", {{"type", "Whitespace"}}),
               HasSubstr("Whitespace"));
