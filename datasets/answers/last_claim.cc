@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "datasets/answers/find/last_statement.h"
 #include "datasets/answers/find/outright.h"
 #include "datasets/answers/find/readings.h"
@@ -267,30 +266,6 @@ void AddBehindVerb(std::string_view statement, std::vector<std::string>& out) {
     std::string list(said);
     list.replace(at, kAnd.size(), ", ");
     out.push_back(std::move(list));
-  }
-}
-
-// "Substituting $r = 2a$ in the law, | $F = kq^2/(4a^2)$", "From $v = 2$ we get
-// | 400 kelvin": what stands behind the formula that it follows from.
-void AddBehindGround(std::string_view sentence, std::vector<std::string>& out) {
-  if (BeginsIn(PlainLower(sentence), Reading::kGround) == 0) return;
-  const std::string_view tail = WithoutLastMarks(sentence);
-  if (tail.ends_with("$")) {
-    const std::string_view front = tail.substr(0, tail.size() - 1);
-    const size_t open = front.rfind('$');
-    const std::string_view lead =
-        TrimBlanks(front.substr(0, open == kNowhere ? 0 : open));
-    if (lead.ends_with(",") && lead.find('$') != kNowhere) {
-      out.emplace_back(front.substr(open + 1));
-    }
-    return;
-  }
-  constexpr std::string_view kGet = "$ we get ";
-  const size_t at = tail.rfind(kGet);
-  if (at == kNowhere) return;
-  const std::string_view said = tail.substr(at + kGet.size());
-  if (said.find('$') == kNowhere) {
-    out.push_back(absl::StrCat("We get ", std::string(said)));
   }
 }
 
@@ -571,7 +546,6 @@ std::vector<std::string> LastClaims(std::string_view text) {
   if (sentence.size() > kLongestClaim * 2) return out;
   AddChosen(plain, sentence, out);
   AddRestated(sentence, out);
-  AddBehindGround(sentence, out);
   AddChainEnd(sentence, out);
   AddLastClause(sentence, out);
   // The last clause that concludes.

@@ -121,6 +121,29 @@ std::string_view BehindDenial(std::string_view sentence) {
   return {};
 }
 
+// "Substituting $r = 2a$ in the law, | $F = kq^2/(4a^2)$", "From $v = 2$ we get
+// | 400 kelvin": what stands behind the formula that it follows from.
+std::string BehindGround(std::string_view sentence) {
+  if (BeginsIn(PlainLower(sentence), Reading::kGround) == 0) return {};
+  while (!sentence.empty() &&
+         (Blank(sentence.back()) || sentence.back() == '.')) {
+    sentence.remove_suffix(1);
+  }
+  if (sentence.ends_with("$")) {
+    const size_t open = sentence.substr(0, sentence.size() - 1).rfind('$');
+    if (open == kNowhere) return {};
+    const std::string_view front = TrimBlanks(sentence.substr(0, open));
+    const bool behind = front.ends_with(",") && front.find('$') != kNowhere;
+    return behind ? std::string(sentence.substr(open)) : std::string();
+  }
+  constexpr std::string_view kGet = "$ we get ";
+  const size_t at = sentence.rfind(kGet);
+  if (at == kNowhere) return {};
+  const std::string_view said = sentence.substr(at + kGet.size());
+  if (said.find('$') != kNowhere) return {};
+  return absl::StrCat("We get ", std::string(said), ".");
+}
+
 // "Answer: A\n\nExplanation: ...": the part before the explanation.
 std::string_view BeforeExplanation(std::string_view response) {
   constexpr size_t kLongestHead = 400;
@@ -159,7 +182,8 @@ std::string WithoutRejected(std::string_view response) {
   if (const std::string_view last = BehindDenial(sentence); !last.empty()) {
     return std::string(last);
   }
-  const std::string left = WithoutAlternative(sentence);
+  std::string left = BehindGround(sentence);
+  if (left.empty()) left = WithoutAlternative(sentence);
   if (left.empty()) return {};
   return absl::StrCat(std::string(response.substr(0, start)), left);
 }

@@ -29,6 +29,14 @@ TEST(Rejected, ADenialBeforeTheAnswerIsLeftOut) {
             "it is 7.");
 }
 
+TEST(Rejected, WhatTheAnswerFollowsFromIsLeftOut) {
+  EXPECT_EQ(WithoutRejected("Using $a = 2$ in it, $b = 7$."), "$b = 7$");
+  EXPECT_EQ(WithoutRejected("From $v = 2$ we get 400 kelvin."),
+            "We get 400 kelvin.");
+  EXPECT_EQ(WithoutRejected("Using it, $b = 7$."), "");
+  EXPECT_EQ(WithoutRejected("So $a = 2$, $b = 7$."), "");
+}
+
 TEST(Rejected, OtherTextsStayAsTheyAre) {
   for (const char* text :
        {"", "It is 6.", "It is not 5 but 6.", "Quantity rather than quality.",
@@ -55,6 +63,7 @@ TEST(Rejected, NoVerdictRestsOnWhatIsRejected) {
        "I would pick (B) $\\frac{1}{3}$ rather than (A) $\\frac12$."},
       {"5", "It is 6 rather than 5."},
       {"A", "The answer isn't A; it's C."},
+      {"2", "Using $a = 2$ in the formula, $b = 7$."},
       {"5", "The correct value is 6 as opposed to 5."}};
   for (const auto& [gold, answer] : rejected) {
     EXPECT_FALSE(Graded(gold, answer).equal) << answer;
