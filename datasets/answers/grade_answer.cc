@@ -477,7 +477,9 @@ std::optional<std::string> FindFinalAnswer(std::string_view response) {
   constexpr size_t kLongestWords = 200;
   const GradePolicy policy;
   Grader grader(policy);
-  const Readings found = grader.Read(PartRead(response));
+  response = PartRead(response);
+  const std::string kept = WithoutRejected(response);
+  const Readings found = grader.Read(kept.empty() ? response : kept);
   const std::string_view text = TrimBlanks(found.text);
   if (text.empty()) return std::nullopt;
   if (found.choice != 0 || !found.words) return std::string(text);

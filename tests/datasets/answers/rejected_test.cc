@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 #include "datasets/answers/grade_answer.h"
@@ -77,6 +78,19 @@ TEST(Rejected, NoVerdictRestsOnWhatIsRejected) {
       {"A", "Answer - A\n\nExplanation: options B, C and D can't be right."}};
   for (const auto& [gold, answer] : meant) {
     EXPECT_TRUE(Graded(gold, answer).equal) << answer;
+  }
+}
+
+TEST(Rejected, NoVoteGoesToWhatIsRejected) {
+  const char* votes[][2] = {
+      {"The answer isn't A; it's C.", "C"},
+      {"It is 6 rather than 5.", "6"},
+      {"So $f(-2) = \\boxed{-7}$ and not $7$.", "-7"},
+      {"Using $a = 2$ in the formula, $b = 7$.", "b = 7"},
+      {"Answer: A\n\nExplanation: options B, C and D can't be right.", "A"}};
+  for (const auto& [response, answer] : votes) {
+    EXPECT_EQ(FindFinalAnswer(response), std::optional<std::string>(answer))
+        << response;
   }
 }
 
