@@ -1,6 +1,7 @@
 #include "datasets/sets/labelled_steps.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <limits>
 #include <utility>
@@ -26,9 +27,13 @@ int64_t Whole(const Json& number) {
       std::min(number.get<uint64_t>(), static_cast<uint64_t>(kMost)));
 }
 
-// Each fills `out` and returns the error in the record, "" if none.
+using Others = std::deque<LabelledSolution>;
 
-std::string ReadProcessBench(const Json& fields, LabelledSolution& out) {
+// Each fills `out` and returns the error in the record, "" if none. `others`
+// get what belongs to the same record.
+
+std::string ReadProcessBench(const Json& fields, LabelledSolution& out,
+                             Others&) {
   out.problem = ColumnText(fields, "problem");
   for (const Json& step : fields["steps"]) {
     if (!step.is_string()) return "a step is not text";
@@ -55,54 +60,90 @@ std::string ReadProcessBench(const Json& fields, LabelledSolution& out) {
   return "";
 }
 
-// The completion of a PRM800K step that counts, as its text and rating; false
-// if the step has none.
-bool ChosenCompletion(const Json& step, std::string* text, Json* rating) {
-  const Json* human = FindColumn(step, "human_completion");
-  const Json* chosen = FindColumn(step, "chosen_completion");
-  const Json* completions = FindColumn(step, "completions");
-  if (chosen != nullptr && chosen->is_null() && human != nullptr &&
-      human->is_object()) {
-    *text = ColumnText(*human, "text");
-    *rating = 1;
-    return !text->empty();
+// A completion of a PRM800K step, as its text and label.
+struct Completion {
+  std::string text;
+  StepLabel label = StepLabel::kUnknown;
+};
+
+// The error in a rating, "" if none.
+std::string ReadCompletion(const Json& fields, Completion& out) {
+  out.text = ColumnText(fields, "text");
+  const Json* rating = FindColumn(fields, "rating");
+  if (rating == nullptr || rating->is_null()) return "";
+  if (!rating->is_number_integer()) return "a rating is not a whole number";
+  const int64_t value = Whole(*rating);
+  if (value < -1 || value > 1) {
+    return absl::StrCat("a rating is ", value, ", not -1, 0 or 1");
   }
-  if (completions == nullptr || !completions->is_array()) return false;
-  const size_t index = chosen != nullptr && chosen->is_number_unsigned()
-                           ? chosen->get<size_t>()
-                           : 0;
-  if (index >= completions->size()) return false;
-  *text = ColumnText((*completions)[index], "text");
-  const Json* value = FindColumn((*completions)[index], "rating");
-  *rating = value == nullptr ? Json() : *value;
-  return !text->empty();
+  out.label = static_cast<StepLabel>(value);
+  return "";
 }
 
-std::string ReadPrm800k(const Json& fields, LabelledSolution& out) {
+struct Prm800kStep {
+  std::optional<Completion> chosen;  // nothing: the solution ends before it
+  std::vector<Completion> others;    // with a rating
+};
+
+std::string ReadPrm800kStep(const Json& fields, Prm800kStep& out) {
+  const Json* human = FindColumn(fields, "human_completion");
+  const Json* chosen = FindColumn(fields, "chosen_completion");
+  const Json* completions = FindColumn(fields, "completions");
+  const bool written = chosen != nullptr && chosen->is_null() &&
+                       human != nullptr && human->is_object();
+  if (written) {
+    out.chosen = {ColumnText(*human, "text"), StepLabel::kRight};
+  }
+  if (completions == nullptr || !completions->is_array()) return "";
+  const bool named = chosen != nullptr && chosen->is_number_unsigned();
+  const size_t index = named ? chosen->get<size_t>() : 0;
+  if (named && index >= completions->size()) {
+    return absl::StrCat("\"chosen_completion\" is ", index, " of ",
+                        completions->size(), " completions");
+  }
+  for (size_t i = 0; i < completions->size(); ++i) {
+    Completion one;
+    const std::string error = ReadCompletion((*completions)[i], one);
+    if (!error.empty()) return error;
+    if (one.text.empty()) continue;
+    if (!written && i == index) {
+      out.chosen = std::move(one);
+    } else if (one.label != StepLabel::kUnknown) {
+      out.others.push_back(std::move(one));
+    }
+  }
+  return "";
+}
+
+void AddStep(Completion step, LabelledSolution& to) {
+  if (step.label == StepLabel::kWrong && to.first_error < 0) {
+    to.first_error = static_cast<int>(to.steps.size());
+  }
+  to.steps.push_back(std::move(step.text));
+  to.labels.push_back(step.label);
+}
+
+std::string ReadPrm800k(const Json& fields, LabelledSolution& out,
+                        Others& others) {
   out.problem = ColumnText(fields, "question.problem");
   out.answer = ColumnText(fields, "question.ground_truth_answer");
   const Json* steps = FindColumn(fields, "label.steps");
   if (steps == nullptr || !steps->is_array()) return "no list \"label.steps\"";
-  for (const Json& step : *steps) {
-    std::string text;
-    Json rating;
+  for (const Json& fields_of_step : *steps) {
+    Prm800kStep step;
+    std::string error = ReadPrm800kStep(fields_of_step, step);
+    if (!error.empty()) return error;
+    for (Completion& other : step.others) {
+      LabelledSolution branch = out;
+      branch.other = true;
+      branch.shared = out.steps.size();
+      branch.id = absl::StrCat("#", others.size() + 1);
+      AddStep(std::move(other), branch);
+      others.push_back(std::move(branch));
+    }
     // The labeller gave up here; earlier labels stay.
-    if (!ChosenCompletion(step, &text, &rating)) break;
-    StepLabel label = StepLabel::kUnknown;
-    if (rating.is_number_integer()) {
-      const int64_t value = Whole(rating);
-      if (value < -1 || value > 1) {
-        return absl::StrCat("a rating is ", value, ", not -1, 0 or 1");
-      }
-      label = static_cast<StepLabel>(value);
-    } else if (!rating.is_null()) {
-      return "a rating is not a whole number";
-    }
-    if (label == StepLabel::kWrong && out.first_error < 0) {
-      out.first_error = static_cast<int>(out.steps.size());
-    }
-    out.steps.push_back(std::move(text));
-    out.labels.push_back(label);
+    if (!step.chosen || step.chosen->text.empty()) break;
+    AddStep(*std::move(step.chosen), out);
   }
   // "solution": a labeller saw it reach the reference answer.
   const std::string reason = ColumnText(fields, "label.finish_reason");
@@ -113,7 +154,8 @@ std::string ReadPrm800k(const Json& fields, LabelledSolution& out) {
 
 // "Step 1: ... ки\nStep 2: ... ки": `input` has a mark after each step where
 // `label` has + or -.
-std::string ReadMathShepherd(const Json& fields, LabelledSolution& out) {
+std::string ReadMathShepherd(const Json& fields, LabelledSolution& out,
+                             Others&) {
   const std::string input = ColumnText(fields, "input");
   const std::string label = ColumnText(fields, "label");
   constexpr std::string_view kMark = "ки";
@@ -152,7 +194,7 @@ std::string ReadMathShepherd(const Json& fields, LabelledSolution& out) {
 }
 
 // TRL's stepwise lines. A label is a boolean, 1 or 0; null: unknown.
-std::string ReadStepwise(const Json& fields, LabelledSolution& out) {
+std::string ReadStepwise(const Json& fields, LabelledSolution& out, Others&) {
   out.problem = fields["prompt"].get<std::string>();
   const Json& labels = fields["labels"];
   if (labels.size() != fields["completions"].size()) {
@@ -194,7 +236,8 @@ bool EndsAsSearched(const Json& completions) {
 
 struct StepKind {
   std::string_view name;
-  std::string (*read)(const Json& fields, LabelledSolution& out);
+  std::string (*read)(const Json& fields, LabelledSolution& out,
+                      Others& others);
 };
 
 // The kind whose columns `fields` has; null if none. `before`: the name of the
@@ -229,7 +272,8 @@ const StepKind* KindOf(const Json& fields, std::string_view before = "") {
 }
 
 absl::StatusOr<LabelledSolution> Interpret(const Record& record,
-                                           std::string* kind_name) {
+                                           std::string* kind_name,
+                                           Others& others) {
   const StepKind* kind = KindOf(record.fields, *kind_name);
   const auto error = [&](std::string_view what) {
     return absl::InvalidArgumentError(
@@ -242,7 +286,7 @@ absl::StatusOr<LabelledSolution> Interpret(const Record& record,
         "and label, or TRL's prompt, completions and labels");
   }
   LabelledSolution out{.place = record.place};
-  const std::string problem = kind->read(record.fields, out);
+  const std::string problem = kind->read(record.fields, out, others);
   if (!problem.empty()) return error(problem);
   if (out.problem.find_first_not_of(" \t\r\n") == std::string::npos) {
     return error("the problem is empty or not text");
@@ -250,6 +294,12 @@ absl::StatusOr<LabelledSolution> Interpret(const Record& record,
   if (out.steps.empty()) return error("the solution has no steps");
   out.id = ColumnText(record.fields, "id");
   if (out.id.empty()) out.id = out.place;
+  for (LabelledSolution& other : others) {
+    other.id = absl::StrCat(out.id, other.id);
+    other.place = out.place;
+    other.problem = out.problem;
+    other.answer = out.answer;
+  }
   *kind_name = std::string(kind->name);
   return out;
 }
@@ -299,6 +349,11 @@ absl::Status StepSetReader::Skip(const absl::Status& error) {
 }
 
 absl::StatusOr<std::optional<LabelledSolution>> StepSetReader::Next() {
+  if (!others_.empty()) {
+    LabelledSolution next = std::move(others_.front());
+    others_.pop_front();
+    return next;
+  }
   while (options_.limit == 0 || report_.read < options_.limit) {
     absl::StatusOr<std::optional<Record>> record = records_->Next();
     if (!record.ok()) {
@@ -311,7 +366,9 @@ absl::StatusOr<std::optional<LabelledSolution>> StepSetReader::Next() {
       if (report_.read > 0) break;
       return report_.NothingRead("solutions with labelled steps");
     }
-    absl::StatusOr<LabelledSolution> read = Interpret(**record, &kind_);
+    absl::StatusOr<LabelledSolution> read =
+        Interpret(**record, &kind_, others_);
+    if (!options_.others || !read.ok()) others_.clear();
     if (!read.ok()) {
       ESP_RETURN_IF_ERROR(Skip(read.status()));
       continue;

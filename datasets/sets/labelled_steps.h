@@ -16,16 +16,19 @@
 //   math-shepherd   input, label                         + or - by rollouts
 //   trl-stepwise    prompt, completions, labels          true or false
 //
-// Of PRM800K's completions of a step, the one that was continued from is read;
-// a text that a labeller wrote instead counts as right. If none was chosen,
-// which ends the solution, the first completion is read. Lines of Espalier's
-// own (with values or levels, or steps that all end with a line end) are no
-// stepwise files. Files, bad records, limit and strict are as for problems
+// Of PRM800K's completions of a step, the one that was continued from belongs
+// to the solution; a text that a labeller wrote instead counts as right. If
+// none was chosen, which ends the solution, it is the first. Each other rated
+// completion is a solution of its own, which ends there (as in TRL's version of
+// the set): most of the wrong steps are such. Lines of Espalier's own (with
+// values or levels, or steps that all end with a line end) are no stepwise
+// files. Files, bad records, limit and strict are as for problems
 // (set_reader.h). Thread-compatible.
 #ifndef ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
 #define ESPALIER_DATASETS_SETS_LABELLED_STEPS_H_
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -54,11 +57,16 @@ struct LabelledSolution {
   // is the last step's label.
   std::optional<bool> final_correct;
   std::string answer;  // the reference answer, "" where the set has none
+  // Whether its last step is another completion than that of the whole solution
+  // of its record, and how many first steps, with their labels, the two share.
+  bool other = false;
+  size_t shared = 0;
 };
 
 struct StepSetOptions {
-  int64_t limit = 0;    // maximum number of solutions; 0: all
+  int64_t limit = 0;    // maximum number of whole solutions; 0: all
   bool strict = false;  // the first bad record is an error
+  bool others = true;   // also solutions that end in another completion
 };
 
 // The kind of solution with labelled steps whose columns `fields` has, "" if
@@ -77,9 +85,11 @@ class StepSetReader {
       std::unique_ptr<RecordReader> records, std::string name,
       StepSetOptions options);
 
-  // The next solution; nothing at the end. Fails if none could be read.
+  // The next solution; nothing at the end. Fails if none could be read. Those
+  // with other completions follow the whole one of their record.
   absl::StatusOr<std::optional<LabelledSolution>> Next();
 
+  // Counts whole solutions.
   const ReadReport& report() const { return report_; }
   // How many solutions of each kind were read; a folder may hold several.
   const std::map<std::string, int64_t>& kinds() const { return kinds_; }
@@ -91,6 +101,7 @@ class StepSetReader {
 
   std::unique_ptr<RecordReader> records_;
   const StepSetOptions options_;
+  std::deque<LabelledSolution> others_;  // of the record before
   ReadReport report_;
   std::string kind_;  // of the solution before
   std::map<std::string, int64_t> kinds_;

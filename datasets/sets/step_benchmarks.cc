@@ -108,8 +108,9 @@ absl::StatusOr<std::vector<BenchSolution>> ReadFirstErrors(
   std::vector<BenchSolution> out;
   absl::flat_hash_set<std::string> ids;
   for (const std::string& path : paths) {
-    ESP_ASSIGN_OR_RETURN(const auto reader,
-                         StepSetReader::Open(path, {.strict = true}));
+    ESP_ASSIGN_OR_RETURN(
+        const auto reader,
+        StepSetReader::Open(path, {.strict = true, .others = false}));
     while (true) {
       ESP_ASSIGN_OR_RETURN(std::optional<LabelledSolution> read,
                            reader->Next());

@@ -46,6 +46,7 @@ void ReadSteps(const std::string& path) {
     if (!solution.ok() || !*solution) break;
     const LabelledSolution& s = **solution;
     ESP_CHECK(s.labels.size() == s.steps.size());
+    ESP_CHECK(s.shared < s.steps.size());
     ESP_CHECK(s.first_error >= -1 &&
               s.first_error < static_cast<int>(s.steps.size()));
   }

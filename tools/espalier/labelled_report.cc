@@ -15,14 +15,17 @@ namespace espalier {
 namespace {
 
 void Count(const LabelledSolution& solution, LabelledReport& report) {
-  ++report.solutions;
-  for (const StepLabel label : solution.labels) {
+  const bool whole = !solution.other;
+  report.solutions += whole;
+  report.others += !whole;
+  for (size_t i = solution.shared; i < solution.labels.size(); ++i) {
+    const StepLabel label = solution.labels[i];
     report.right += label == StepLabel::kRight;
     report.neutral += label == StepLabel::kNeutral;
     report.wrong += label == StepLabel::kWrong;
     report.unknown += label == StepLabel::kUnknown;
   }
-  if (solution.first_error >= 0) {
+  if (whole && solution.first_error >= 0) {
     ++report.with_error;
     report.first_errors += solution.first_error + 1;
   }
@@ -32,7 +35,7 @@ void Count(const LabelledSolution& solution, LabelledReport& report) {
   }
 }
 
-// The steps up to the first wrong one; "" if the first is unknown.
+// The steps up to the first wrong one; "" if that leaves no label.
 absl::StatusOr<std::string> LineOf(const LabelledSolution& solution,
                                    const Task& task) {
   nlohmann::json steps = nlohmann::json::array();
@@ -41,13 +44,15 @@ absl::StatusOr<std::string> LineOf(const LabelledSolution& solution,
   for (size_t i = 0; i < solution.steps.size(); ++i) {
     const StepLabel label = solution.labels[i];
     if (label == StepLabel::kUnknown) break;
-    const bool right = label != StepLabel::kWrong;
+    const bool right = label != StepLabel::kWrong,
+               counts = i >= solution.shared;
     steps.push_back(EndedStep(solution.steps[i], task.format().delimiter));
-    labels.push_back(right);
-    values.push_back(right ? 1.0 : 0.0);
+    labels.push_back(counts ? nlohmann::json(right) : nlohmann::json());
+    values.push_back(counts ? nlohmann::json(right ? 1.0 : 0.0)
+                            : nlohmann::json());
     if (!right) break;
   }
-  if (steps.empty()) return std::string();
+  if (steps.size() <= solution.shared) return std::string();
   ESP_ASSIGN_OR_RETURN(
       std::string prompt,
       task.Render({.id = solution.id, .question = solution.problem}));
@@ -102,11 +107,15 @@ absl::StatusOr<LabelledReport> ReadLabelled(StepSetReader& reader,
 
 std::string LabelledText(const LabelledReport& report) {
   std::string text = absl::StrFormat(
-      "%s: %d solutions of %s\n"
+      "%s: %d solutions of %s%s\n"
       "  steps: %d right, %d neutral, %d wrong, %d without a label\n"
       "  solutions with a wrong step: %d",
-      report.file, report.solutions, KindsText(report.kinds), report.right,
-      report.neutral, report.wrong, report.unknown, report.with_error);
+      report.file, report.solutions, KindsText(report.kinds),
+      report.others == 0
+          ? ""
+          : absl::StrCat(", ", report.others, " other completions of a step"),
+      report.right, report.neutral, report.wrong, report.unknown,
+      report.with_error);
   if (report.with_error > 0) {
     absl::StrAppendFormat(&text, ", the first is step %.1f on average",
                           static_cast<double>(report.first_errors) /
@@ -123,6 +132,7 @@ nlohmann::json LabelledJson(const LabelledReport& report) {
           {"kind", Names(report.kinds)},
           {"kinds", report.kinds},
           {"solutions", report.solutions},
+          {"others", report.others},
           {"right", report.right},
           {"neutral", report.neutral},
           {"wrong", report.wrong},

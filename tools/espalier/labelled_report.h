@@ -24,7 +24,8 @@ namespace espalier {
 struct LabelledReport {
   std::string file;
   std::map<std::string, int64_t> kinds;  // solutions of each
-  int64_t solutions = 0;
+  int64_t solutions = 0;                 // whole ones
+  int64_t others = 0;  // that end in another completion of a step
   int64_t right = 0, neutral = 0, wrong = 0, unknown = 0;  // counts of steps
   int64_t with_error = 0;    // solutions with a wrong step
   int64_t first_errors = 0;  // sum of first wrong steps' positions, from 1
@@ -34,7 +35,8 @@ struct LabelledReport {
 // Reads all solutions. Adds one line per solution to `lines`, unless that is
 // null: the prompt as rendered by `task`, completions that end as a search ends
 // steps, and their labels and values. It stops after the first wrong step and
-// before the first unknown one; a neutral step counts as right.
+// before the first unknown one; a neutral step counts as right. Steps that a
+// solution shares with the one before have null as label and value.
 absl::StatusOr<LabelledReport> ReadLabelled(StepSetReader& reader,
                                             const Task& task,
                                             std::string* lines);

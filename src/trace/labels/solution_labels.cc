@@ -46,6 +46,7 @@ std::vector<LevelLabels> LabelsOfSolution(const LabelledSolution& solution) {
     for (int steps = 2; steps <= kMaxWindow; ++steps) {
       of[IndexOf(WindowLevel(steps))] = WindowLabel(solution.labels, i, steps);
     }
+    if (i < solution.shared) of = NoLabels();
   }
   return out;
 }

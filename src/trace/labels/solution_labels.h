@@ -12,6 +12,9 @@
 // A step that nobody has labelled has a label only where the table gives one
 // without its own: path after the first wrong step, and outcome.
 //
+// The steps that a solution shares with the one before have no labels: they
+// count once.
+//
 // Stateless functions: thread-safe.
 #ifndef ESPALIER_SRC_TRACE_LABELS_SOLUTION_LABELS_H_
 #define ESPALIER_SRC_TRACE_LABELS_SOLUTION_LABELS_H_

@@ -471,6 +471,8 @@ TEST(BadInput, StepSetsAreCheckedToo) {
        "a rating is 2"},
       {R"({"question": {"problem": "P"}, "label": {"steps": [{"completions": [{"text": "a", "rating": 18446744073709551615}]}]}})",
        "a rating is 9223372036854775807"},
+      {R"({"question": {"problem": "P"}, "label": {"steps": [{"completions": [{"text": "a", "rating": 1}], "chosen_completion": 7}]}})",
+       "\"chosen_completion\" is 7 of 1 completions"},
       {R"({"question": {"problem": "P"}, "label": {"steps": 3}})",
        "no list \"label.steps\""},
   };

@@ -501,6 +501,49 @@ TEST(LabelledSteps, StepwiseLinesOfTrl) {
   }
 }
 
+// Of the file's ratings 55 are 1, 3 are 0 and 15 are -1; labellers wrote two
+// steps themselves.
+TEST(LabelledSteps, EveryRatingOfPrm800kIsReadOnce) {
+  SKIP_WITHOUT_PUBLIC_DATA();
+  const auto reader = StepSetReader::Open(
+      PublicData() + "/prm/samples_prm800k.jsonl", {.strict = true});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  std::map<StepLabel, int> counts;
+  std::set<std::string> ids;
+  std::vector<LabelledSolution> all;
+  while (true) {
+    auto one = (*reader)->Next();
+    ASSERT_TRUE(one.ok()) << one.status();
+    if (!*one) break;
+    all.push_back(**std::move(one));
+  }
+  for (const LabelledSolution& solution : all) {
+    EXPECT_TRUE(ids.insert(solution.id).second) << solution.id;
+    ASSERT_EQ(solution.steps.size(), solution.labels.size());
+    for (size_t i = solution.shared; i < solution.labels.size(); ++i) {
+      ++counts[solution.labels[i]];
+    }
+    if (!solution.other) continue;
+    ASSERT_EQ(solution.shared + 1, solution.steps.size());
+    EXPECT_FALSE(solution.final_correct);
+  }
+  EXPECT_EQ((*reader)->report().read, 6);
+  EXPECT_EQ(counts[StepLabel::kRight], 55 + 2);
+  EXPECT_EQ(counts[StepLabel::kNeutral], 3);
+  EXPECT_EQ(counts[StepLabel::kWrong], 15);
+  EXPECT_EQ(counts[StepLabel::kUnknown], 0);
+  // The first record: five wrong completions of step 2, for which a labeller
+  // wrote another one.
+  ASSERT_GE(all.size(), 6u);
+  EXPECT_EQ(all[0].labels[1], StepLabel::kRight);
+  for (size_t i = 1; i <= 5; ++i) {
+    EXPECT_EQ(all[i].first_error, 1);
+    EXPECT_EQ(all[i].steps[0], all[0].steps[0]);
+    EXPECT_NE(all[i].steps[1], all[0].steps[1]);
+    EXPECT_EQ(all[i].problem, all[0].problem);
+  }
+}
+
 TEST(LabelledSteps, PublicSamplesAreReadAsLabelled) {
   SKIP_WITHOUT_PUBLIC_DATA();
   // Read off the files by hand: steps, first wrong step, whether the final
@@ -520,8 +563,8 @@ TEST(LabelledSteps, PublicSamplesAreReadAsLabelled) {
         {12, -1, true}}},
   };
   for (const auto& [name, expected] : files) {
-    const auto reader =
-        StepSetReader::Open(PublicData() + "/prm/" + name, {.strict = true});
+    const auto reader = StepSetReader::Open(PublicData() + "/prm/" + name,
+                                            {.strict = true, .others = false});
     ASSERT_TRUE(reader.ok()) << reader.status();
     for (const Expected& e : expected) {
       const auto one = (*reader)->Next();

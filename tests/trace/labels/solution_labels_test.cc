@@ -35,6 +35,21 @@ LabelledSolution Make(const std::string& labels,
   return out;
 }
 
+TEST(SolutionLabelsTest, SharedStepsCountOnce) {
+  LabelledSolution other = Make("++-", std::nullopt);
+  other.other = true;
+  other.shared = 2;
+  EXPECT_EQ(Column(other, Level::kStep), "..0");
+  EXPECT_EQ(Column(other, Level::kPath), "..0");
+  EXPECT_EQ(Column(other, Level::kWindow2), "..0");
+  other = Make("+-+", std::nullopt);
+  other.shared = 2;
+  // What follows an error may be right, the path is not.
+  EXPECT_EQ(Column(other, Level::kStep), "..1");
+  EXPECT_EQ(Column(other, Level::kPath), "..0");
+  EXPECT_EQ(Column(other, Level::kWindow2), "...");
+}
+
 TEST(SolutionLabelsTest, LevelsFollowTheTable) {
   // ProcessBench: nothing is said after the first error.
   const LabelledSolution bench = Make("++-??", false);
