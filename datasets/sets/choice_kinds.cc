@@ -316,16 +316,28 @@ std::vector<Json> LettersListed(std::string_view text, size_t count) {
   return letters;
 }
 
+// Whether a value may be an index and is no option's text.
+bool CountsOptions(const Json& value, const ListedOptions& options) {
+  const std::string text = GoldText(value);
+  return IsWholeNumber(text) &&
+         std::find(options.texts.begin(), options.texts.end(), text) ==
+             options.texts.end();
+}
+
 // Compares record.answer with what other columns give by a letter, a text or an
-// index; returns the error. A number may be the requested value.
+// index; returns the error. A number may be the requested value, unless the
+// answer's is an index as well.
 std::string Contradiction(const ListedOptions& options, Counting counting,
                           const GoldColumn& taken, SetRecord& record) {
   for (const GoldColumn& other : kGoldColumns) {
     const Json* gold = FindColumn(record.fields, other.name);
-    if (other.name == taken.name || Unknown(gold) || gold->is_structured() ||
-        (IsWholeNumber(GoldText(*gold)) && !other.index)) {
+    if (other.name == taken.name || Unknown(gold) || gold->is_structured()) {
       continue;
     }
+    const bool counts =
+        CountsOptions(*gold, options) &&
+        CountsOptions(*FindColumn(record.fields, taken.name), options);
+    if (IsWholeNumber(GoldText(*gold)) && !other.index && !counts) continue;
     counting.only = true;
     const Found found = FindOption(*gold, options, counting);
     if (!found.option) continue;

@@ -137,7 +137,8 @@ std::string CheckImage(const Json& fields) {
 // and the kind's reader omitted it. Returns the error.
 std::string AddContext(SetRecord& record) {
   std::string all;
-  for (const char* column : {"context", "passage", "article", "paragraph"}) {
+  for (const char* column :
+       {"context", "passage", "article", "paragraph", "table"}) {
     const Json* value = FindColumn(record.fields, column);
     if (value == nullptr) continue;
     std::string wrong;

@@ -51,7 +51,7 @@
 //   plain          question; answer if known         anything else
 //
 // All kinds except those of programs and puzzles prepend the question's
-// context, found under "context", "passage", "article" or "paragraph".
+// context, found under "context", "passage", "article", "paragraph" or "table".
 //
 // Column names are matched case-insensitively. Stateless functions:
 // thread-safe.

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "base/random.h"
@@ -40,6 +42,26 @@ absl::Status MapColumns(const std::map<std::string, std::string>& columns,
   }
   for (auto& [role, value] : mapped.items()) record.fields[role] = value;
   return absl::OkStatus();
+}
+
+// Refuses a record with two different questions. One may hold the other with a
+// prompt around it.
+absl::Status CheckQuestions(const Record& record) {
+  const std::string question = ColumnText(record.fields, "question");
+  const std::string problem = ColumnText(record.fields, "problem");
+  const auto text = [](const std::string& all) {
+    return absl::StripAsciiWhitespace(AbslView(all));
+  };
+  if (text(question).empty() || text(problem).empty() ||
+      absl::StrContains(question, text(problem)) ||
+      absl::StrContains(problem, text(question))) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      record.place,
+      ": \"question\" and \"problem\" hold different texts; name the one to "
+      "ask "
+      "(--columns question=question or --columns question=problem)"));
 }
 
 // The error for a record of solutions with labelled steps, which other commands
@@ -212,6 +234,10 @@ absl::StatusOr<SetRecord> SetReader::Interpret(Record record) {
     report_.kind = std::string(kind_->name);
   } else if (options_.kind.empty() && options_.columns.empty()) {
     ESP_RETURN_IF_ERROR(RefuseOptions(*kind_, record));
+  }
+  if (options_.kind.empty() && options_.columns.empty() &&
+      kind_->task == "qa") {
+    ESP_RETURN_IF_ERROR(CheckQuestions(record));
   }
   ESP_ASSIGN_OR_RETURN(SetRecord out, ReadAs(*kind_, std::move(record)));
   if (options_.columns.count("id") > 0) out.id = ColumnText(out.fields, "id");
