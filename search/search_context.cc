@@ -495,9 +495,22 @@ int32_t SearchContext::AnswerOf(NodeId node) {
   if (!answer_known_[node]) {
     answer_known_[node] = true;
     const auto answer = task_.FindAnswer(tree_.Response(node));
-    tree_.step(node).answer = answer ? tree_.InternAnswer(*answer) : -1;
+    tree_.step(node).answer = answer ? VoteOf(*answer) : -1;
   }
   return tree_.step(node).answer;
+}
+
+int32_t SearchContext::VoteOf(const std::string& answer) {
+  constexpr int kMostCompared = 64;
+  const auto [vote, is_new] = votes_of_.try_emplace(answer, -1);
+  if (!is_new) return vote->second;
+  const int compared = std::min(tree_.num_answers(), kMostCompared);
+  for (int i = 0; i < compared && vote->second < 0; ++i) {
+    const std::string& earlier = tree_.answer_text(i);
+    if (answer == earlier || task_.OneVote(answer, earlier)) vote->second = i;
+  }
+  if (vote->second < 0) vote->second = tree_.InternAnswer(answer);
+  return vote->second;
 }
 
 RandomStream SearchContext::Stream(NodeId node, Purpose purpose,

@@ -35,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
@@ -254,7 +255,7 @@ class SearchContext {
   Yielding Yield() { return {this}; }
 
   // Index of the canonical answer of the response that ends in `node`; -1 if
-  // none.
+  // none. Answers that are one vote (Task::OneVote) have that of the first.
   int32_t AnswerOf(NodeId node);
 
   // Random draws that belong to `node` and `purpose`.
@@ -427,6 +428,7 @@ class SearchContext {
   void Judged(NodeId node, bool correct);
   void CountTree();
   void DropConsumed();
+  int32_t VoteOf(const std::string& answer);
 
   const Problem& problem_;
   const Task& task_;
@@ -491,6 +493,8 @@ class SearchContext {
   std::vector<AdoptedSample> adopted_;
   std::vector<std::pair<NodeId, float>> retentions_;
   std::vector<bool> answer_known_;  // per node: Step::answer is set
+  // Per answer found: the index of the first one that it is one vote with.
+  absl::flat_hash_map<std::string, int32_t> votes_of_;
   std::vector<AnytimeAnswer> anytime_;
   NodeId best_node_ = kNoNode;
   int32_t best_answer_ = -1;

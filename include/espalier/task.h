@@ -51,14 +51,20 @@ class Task {
 
   virtual const StepFormat& format() const = 0;
 
-  // The answer in `response` in canonical form (equal strings = same vote),
-  // nullopt if there is none yet.
+  // The answer in `response` in canonical form (equal strings = same vote, see
+  // also OneVote), nullopt if there is none yet.
   virtual std::optional<std::string> FindAnswer(
       std::string_view response) const = 0;
 
   // True if `answer` (canonical form or raw) is equivalent to `gold`.
   virtual bool SameAnswer(std::string_view answer,
                           std::string_view gold) const = 0;
+
+  // True if two different answers of FindAnswer are one vote. A search asks it
+  // for each new answer and up to 64 earlier ones.
+  virtual bool OneVote(std::string_view, std::string_view) const {
+    return false;
+  }
 };
 
 }  // namespace espalier

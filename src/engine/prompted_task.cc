@@ -97,6 +97,10 @@ class TaskByPrompt : public Task {
     return task_.SameAnswer(answer, gold);
   }
 
+  bool OneVote(std::string_view a, std::string_view b) const override {
+    return task_.OneVote(a, b);
+  }
+
  private:
   const Task& task_;
   const Prompt prompt_;

@@ -47,6 +47,9 @@ class TaskOfRequest : public Task {
                   std::string_view gold) const override {
     return task_->SameAnswer(answer, gold);
   }
+  bool OneVote(std::string_view a, std::string_view b) const override {
+    return task_->OneVote(a, b);
+  }
 
  private:
   const std::shared_ptr<const Task> task_;

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "base/text.h"
 #include "tests/search/tree_world.h"
 
 namespace espalier {
@@ -18,10 +21,9 @@ struct Response {
 
 // The answer that `choice` selects from responses in this order, each a step
 // below the root.
-std::string Chosen(AnswerChoice choice,
-                   const std::vector<Response>& responses) {
+std::string Chosen(AnswerChoice choice, const std::vector<Response>& responses,
+                   const Task& task = TreeWorldTask()) {
   const Problem problem{.id = "p", .question = "?"};
-  const TreeWorldTask task;
   Stoppers stoppers = MakeStoppers({.max_tokens = 1000});
   SearchContext ctx(problem, task, stoppers, SearchBudget{.tokens = 1000}, 1);
   Votes votes(choice);
@@ -40,6 +42,26 @@ std::string Chosen(AnswerChoice choice,
   return driver.best_answer() < 0
              ? ""
              : ctx.tree().answer_text(driver.best_answer());
+}
+
+// Answers are one vote whatever the case of their letters.
+class AnyCaseTask : public TreeWorldTask {
+ public:
+  bool OneVote(std::string_view a, std::string_view b) const override {
+    return absl::EqualsIgnoreCase(AbslView(a), AbslView(b));
+  }
+};
+
+TEST(Votes, AnswersThatTheTaskCallsOneVoteAreCountedTogether) {
+  const std::vector<Response> responses = {{"b", 1},  {"Cd", 1}, {"b", 1},
+                                           {"cD", 1}, {"CD", 1}, {"cD", 1}};
+  EXPECT_EQ(
+      Chosen(AnswerChoice::kMajority, {responses.begin(), responses.end() - 1}),
+      "b");
+  EXPECT_EQ(Chosen(AnswerChoice::kMajority,
+                   {responses.begin(), responses.end() - 1}, AnyCaseTask()),
+            "Cd");
+  EXPECT_EQ(Chosen(AnswerChoice::kWeighted, responses, AnyCaseTask()), "Cd");
 }
 
 // Records what a stopper sees.
