@@ -449,6 +449,11 @@ GradeVerdict GradeAnswer(std::string_view gold, std::string_view answer,
       GradeByLetter(answer, gold, policy)) {
     return GradeVerdict::Undecided("read in one way, both are the same choice");
   }
+  if (verdict.equal && AnswersParts(answer) &&
+      gold.find_first_of(",;\n") == kNowhere && gold.find("b)") == kNowhere) {
+    return GradeVerdict::Undecided(
+        "the answer has several parts, and gold is one of them");
+  }
   const std::string other =
       verdict.equal ? OnlyMentioned(gold, answer) : std::string();
   if (other.empty()) return verdict;
@@ -477,7 +482,7 @@ std::optional<std::string> FindFinalAnswer(std::string_view response) {
   constexpr size_t kLongestWords = 200;
   const GradePolicy policy;
   Grader grader(policy);
-  response = PartRead(response);
+  response = PartRead(WithoutThoughts(response));
   const std::string kept = WithoutRejected(response);
   const Readings found = grader.Read(kept.empty() ? response : kept);
   const std::string_view text = TrimBlanks(found.text);

@@ -201,7 +201,8 @@ std::string LastRow(std::string_view formula) {
 bool MakesAnother(std::string_view text) {
   const auto place = LastNumberPlace(text);
   return place && text.find_first_of("=+*/^\\()[]{}<>|_,") == kNowhere &&
-         text.find(' ') != kNowhere &&
+         text.find(' ') != kNowhere && text.find("\u2264") == kNowhere &&
+         text.find("\u2265") == kNowhere &&
          !LastNumberPlace(text.substr(0, place->start)) &&
          FindStatedNumber(text, true).trust == Trust::kNone;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "datasets/answers/find/result_clause.h"
 #include "datasets/answers/words/characters.h"
 #include "datasets/answers/words/clean_text.h"
 #include "datasets/answers/words/phrases.h"
@@ -121,29 +122,6 @@ std::string_view BehindDenial(std::string_view sentence) {
   return {};
 }
 
-// "Substituting $r = 2a$ in the law, | $F = kq^2/(4a^2)$", "From $v = 2$ we get
-// | 400 kelvin": what stands behind the formula that it follows from.
-std::string BehindGround(std::string_view sentence) {
-  if (BeginsIn(PlainLower(sentence), Reading::kGround) == 0) return {};
-  while (!sentence.empty() &&
-         (Blank(sentence.back()) || sentence.back() == '.')) {
-    sentence.remove_suffix(1);
-  }
-  if (sentence.ends_with("$")) {
-    const size_t open = sentence.substr(0, sentence.size() - 1).rfind('$');
-    if (open == kNowhere) return {};
-    const std::string_view front = TrimBlanks(sentence.substr(0, open));
-    const bool behind = front.ends_with(",") && front.find('$') != kNowhere;
-    return behind ? std::string(sentence.substr(open)) : std::string();
-  }
-  constexpr std::string_view kGet = "$ we get ";
-  const size_t at = sentence.rfind(kGet);
-  if (at == kNowhere) return {};
-  const std::string_view said = sentence.substr(at + kGet.size());
-  if (said.find('$') != kNowhere) return {};
-  return absl::StrCat("We get ", std::string(said), ".");
-}
-
 // "Answer: A\n\nExplanation: ...": the part before the explanation.
 std::string_view BeforeExplanation(std::string_view response) {
   constexpr size_t kLongestHead = 400;
@@ -182,7 +160,7 @@ std::string WithoutRejected(std::string_view response) {
   if (const std::string_view last = BehindDenial(sentence); !last.empty()) {
     return std::string(last);
   }
-  std::string left = BehindGround(sentence);
+  std::string left = ResultClause(sentence);
   if (left.empty()) left = WithoutAlternative(sentence);
   if (left.empty()) return {};
   return absl::StrCat(std::string(response.substr(0, start)), left);

@@ -337,6 +337,23 @@ std::string LinesAsList(std::string_view text) {
   return names.size() > 1 ? out : std::string();
 }
 
+bool AnswersParts(std::string_view text) {
+  constexpr size_t kLongestPart = 80;
+  char next = 'a';
+  while (!text.empty()) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    line = TrimBlanks(line);
+    if (line.empty()) continue;
+    if (line.starts_with("(")) line.remove_prefix(1);
+    const bool part = line.size() > 2 && line.size() <= kLongestPart &&
+                      line[0] == next && line[1] == ')';
+    if (!part) return false;
+    ++next;
+  }
+  return next > 'b';
+}
+
 std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text) {
   constexpr size_t kLongest = 200;
   text = WithoutEnd(text);

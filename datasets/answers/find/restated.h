@@ -55,6 +55,9 @@ std::vector<std::string> NameParts(std::string_view text);
 // and words that announce them; empty if the text is anything else.
 std::string LinesAsList(std::string_view text);
 
+// Whether all lines of a text answer a part of a question: "(a) 5\n(b) 7".
+bool AnswersParts(std::string_view text);
+
 // Two parts that both give an answer, which is the text's if they agree.
 std::pair<std::string_view, std::string_view> SaidTwice(std::string_view text);
 

@@ -127,19 +127,21 @@ enum class Reading {
   kThatAre,        // behind those, in front of what restricts them
   kAllExcept,      // all numbers but those that follow
   // Each of one rule:
-  kGround,       // at the start of a sentence, in front of what it follows from
-  kBecause,      // in front of a reason, inside a sentence
-  kYesNo,        // a verdict and nothing else
-  kRemainder,    // between a quotient and its remainder
-  kHours,        // behind the hours of a duration
-  kMinutes,      // behind its minutes
-  kUnit,         // a unit: its size, and its base units with their powers
-  kDirection,    // behind a unit: its direction follows
-  kMeasured,     // behind a unit: what is measured
-  kFiller,       // says nothing between the words for what is counted
-  kPower,        // in front of a unit: its power
-  kPowerBehind,  // behind a unit: its power
-  kNotUnit,      // a word that is spelled like a unit
+  kGround,  // at the start of a sentence, in front of what it follows from
+  kGivesAnAnswer,  // a verb in front of "an answer of"
+  kWhichGives,     // between a formula and its result in words
+  kBecause,        // in front of a reason, inside a sentence
+  kYesNo,          // a verdict and nothing else
+  kRemainder,      // between a quotient and its remainder
+  kHours,          // behind the hours of a duration
+  kMinutes,        // behind its minutes
+  kUnit,           // a unit: its size, and its base units with their powers
+  kDirection,      // behind a unit: its direction follows
+  kMeasured,       // behind a unit: what is measured
+  kFiller,         // says nothing between the words for what is counted
+  kPower,          // in front of a unit: its power
+  kPowerBehind,    // behind a unit: its power
+  kNotUnit,        // a word that is spelled like a unit
   kUnitGoesOn,   // behind a unit or an amount: only a part of what is measured
   kSquareCubic,  // in front of the name of a unit
   kOfCounted,    // begins a clause that says more of what was counted

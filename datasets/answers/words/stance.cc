@@ -411,6 +411,18 @@ bool SaysAnew(std::string_view front, std::string_view checks) {
 
 std::string_view WithoutChecks(std::string_view text) {
   text = WithoutRejection(text);
+  // "**So it is 11.** (Check: 2 * 11 = 22)"
+  if (const std::string_view end = TrimBlanks(text); end.ends_with(")")) {
+    const size_t open = end.rfind('(');
+    const std::string_view front =
+        TrimBlanks(end.substr(0, open == kNowhere ? 0 : open));
+    if (!front.empty() &&
+        std::string_view(".!]$}*").find(front.back()) != kNowhere &&
+        end.size() - open < kLongestCheck && HasDigits(front) &&
+        BeginsIn(Lower(end.substr(open + 1)), Reading::kChecks) > 0) {
+      text = front;
+    }
+  }
   // "(We might also have noted that ...)" at the end.
   if (const std::string_view end = TrimBlanks(text);
       (end.ends_with(".)") || end.ends_with(".\\right)")) && end.size() > 2) {

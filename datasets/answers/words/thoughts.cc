@@ -10,8 +10,26 @@ namespace {
 
 // Names of the tags around thoughts, in lower case.
 constexpr std::string_view kThoughtTags[] = {
-    "think",      "thinking",   "thought",  "thoughts",        "reasoning",
-    "reflection", "scratchpad", "analysis", "inner_monologue", "ponder",
+    "think",
+    "thinking",
+    "thought",
+    "thoughts",
+    "reasoning",
+    "reflection",
+    "scratchpad",
+    "analysis",
+    "inner_monologue",
+    "ponder",
+    "longcat_think",
+    "think_fast",
+    "reasoning_content",
+    "reason",
+    "cot",
+    "internal",
+    "internal_monologue",
+    "deliberation",
+    "deliberate",
+    "chain_of_thought",
 };
 // Longer ones are not tags.
 constexpr size_t kLongestTag = 60;

@@ -86,6 +86,40 @@ TEST(ExtractAnswer, ThoughtsHaveManyNames) {
   }
 }
 
+// What is thought is no vote, also where nothing is answered behind it.
+TEST(FindFinalAnswer, ThoughtsAreNotSearched) {
+  const char* tags[][2] = {
+      {"<think>", "</think>"},
+      {"<thinking>", "</thinking>"},
+      {"[THINK]", "[/THINK]"},
+      {"<reasoning>", "</reasoning>"},
+      {"", "</think>"},
+      {"<longcat_think>", "</longcat_think>"},
+      {"<cot>", "</cot>"},
+      {"<reason>", "</reason>"},
+      {"<internal>", "</internal>"},
+      {"<think_fast>", "</think_fast>"},
+      {"\u25c1think\u25b7", "\u25c1/think\u25b7"},
+      {"<reasoning_content>", "</reasoning_content>"},
+      {"<deliberation>", "</deliberation>"},
+      {"<|channel|>analysis<|message|>",
+       "<|end|><|start|>assistant<|channel|>final<|message|>"}};
+  for (const auto& [open, close] : tags) {
+    for (const std::string thought : {"the answer is 5", "x = 5", "#### 5",
+                                      "final answer is $5$", "\\boxed{5}"}) {
+      for (const std::string behind :
+           {"I am not sure.", "I don't know.", "See above.", "",
+            "There is no answer.", "I hope this helps!"}) {
+        const std::string response = open + thought + close + " " + behind;
+        const auto found = FindFinalAnswer(response);
+        EXPECT_TRUE(!found || found->find('5') == std::string::npos)
+            << response << "\n"
+            << *found;
+      }
+    }
+  }
+}
+
 // Votes use the grader's reading: the last number in a text is not an answer.
 TEST(FindFinalAnswer, VotesForNoNumberThatIsNotStated) {
   EXPECT_NE(FindFinalAnswer("10 11 12"), std::optional<std::string>("12"));

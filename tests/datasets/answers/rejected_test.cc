@@ -81,6 +81,42 @@ TEST(Rejected, NoVerdictRestsOnWhatIsRejected) {
   }
 }
 
+TEST(Rejected, ResultsBehindWhatTheyFollowFrom) {
+  const char* equal[][2] = {
+      {"8\\pi",
+       "It is $2\\pi r$ with r = 4, which gives a length of 8π units."},
+      {"8", "It is $2r$, which gives a length of 8."},
+      {"116", "So $m+n = 1+115$ which gives us the final answer of 116."},
+      {"8", "Adding gives a final answer of 8."},
+      {"8", "We arrive at an answer of $8$."},
+      {"\\frac{\\pi}{6}", "Since sin θ = 1/2 and θ is acute, θ = π/6."},
+      {"\\frac{h}{2mv}",
+       "Plugging $p=2mv$ into de Broglie's law, λ = h/(2mv)."},
+      {"\\frac{\\pi}{6},\\frac{5\\pi}{6}",
+       "In $[0,2\\pi)$ there are two places: x = 5π/6 and x = π/6."},
+      {"(-\\infty, 1/2]", "It flips the sign.\n\n**Answer:** x ≤ 0.5"}};
+  for (const auto& [gold, answer] : equal) {
+    EXPECT_TRUE(Graded(gold, answer).equal) << answer;
+  }
+  const char* other[][2] = {
+      {"8", "It is $2r$, which gives a length of 8, not 9 or 10."},
+      {"8", "She does not get a final answer of 8."},
+      {"2", "Since a = 1, b = 2, c = 3."},
+      {"0.5", "Answer: x ≤ 0.5"},
+      {"8", "Tom gets an answer of 8, but that is wrong."}};
+  for (const auto& [gold, answer] : other) {
+    EXPECT_FALSE(Graded(gold, answer).equal) << answer;
+  }
+}
+
+TEST(Rejected, OneOfSeveralPartsIsNoAnswer) {
+  EXPECT_FALSE(Graded("7", "(a) 5\n(b) 7").equal);
+  EXPECT_FALSE(Graded("7", "a) 5\n\nb) 7").equal);
+  EXPECT_FALSE(Graded("5", "(a) 5\n(b) 7").equal);
+  EXPECT_TRUE(Graded("7", "a) is 5\nb) is 2\nSo the sum is 7.").equal);
+  EXPECT_TRUE(Graded("7", "(a) 7").equal);
+}
+
 TEST(Rejected, NoVoteGoesToWhatIsRejected) {
   const char* votes[][2] = {
       {"The answer isn't A; it's C.", "C"},
