@@ -49,6 +49,8 @@ std::string GgufTensorName(TensorRole part, int layer, bool fused) {
         return "attn_output.weight";
       case TensorRole::kOutputBias:
         return "attn_output.bias";
+      case TensorRole::kAttendedNorm:
+        return "post_attention_norm.weight";
       case TensorRole::kPostNorm:
         return "ffn_norm.weight";
       case TensorRole::kPostNormBias:
@@ -65,6 +67,16 @@ std::string GgufTensorName(TensorRole part, int layer, bool fused) {
         return "ffn_down.weight";
       case TensorRole::kDownBias:
         return "ffn_down.bias";
+      case TensorRole::kRouter:
+        return "ffn_gate_inp.weight";
+      case TensorRole::kExpertGate:
+        return "ffn_gate_exps.weight";
+      case TensorRole::kExpertUp:
+        return "ffn_up_exps.weight";
+      case TensorRole::kExpertDown:
+        return "ffn_down_exps.weight";
+      case TensorRole::kForwardedNorm:
+        return "post_ffw_norm.weight";
       case TensorRole::kFinalNorm:
         return "output_norm.weight";
       case TensorRole::kFinalNormBias:

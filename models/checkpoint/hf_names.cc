@@ -1,9 +1,11 @@
 #include "models/checkpoint/hf_names.h"
 
 #include <array>
+#include <string_view>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "base/check.h"
 
 namespace espalier {
@@ -15,6 +17,8 @@ struct Names {
 };
 
 // In the order of TensorRole; names of layer parts follow the layer's prefix.
+// Parts of one network that have the same name are stored in one tensor, one
+// after the other. "#" stands for the number of an expert.
 constexpr std::array<Names, kTensorRoles> kNames = {{
     {"model.embed_tokens.weight", "wte.weight"},
     {nullptr, "wpe.weight"},
@@ -30,6 +34,7 @@ constexpr std::array<Names, kTensorRoles> kNames = {{
     {"self_attn.k_norm.weight", nullptr},
     {"self_attn.o_proj.weight", "attn.c_proj.weight"},
     {"self_attn.o_proj.bias", "attn.c_proj.bias"},
+    {"post_attention_layernorm.weight", nullptr},
     {"post_attention_layernorm.weight", "ln_2.weight"},
     {nullptr, "ln_2.bias"},
     {"mlp.gate_proj.weight", nullptr},
@@ -38,6 +43,11 @@ constexpr std::array<Names, kTensorRoles> kNames = {{
     {"mlp.up_proj.bias", "mlp.c_fc.bias"},
     {"mlp.down_proj.weight", "mlp.c_proj.weight"},
     {"mlp.down_proj.bias", "mlp.c_proj.bias"},
+    {"mlp.gate.weight", nullptr},
+    {"mlp.experts.#.gate_proj.weight", nullptr},
+    {"mlp.experts.#.up_proj.weight", nullptr},
+    {"mlp.experts.#.down_proj.weight", nullptr},
+    {"post_feedforward_layernorm.weight", nullptr},
     {"model.norm.weight", "ln_f.weight"},
     {nullptr, "ln_f.bias"},
     {"lm_head.weight", "lm_head.weight"},
@@ -45,39 +55,86 @@ constexpr std::array<Names, kTensorRoles> kNames = {{
     {"score.bias", nullptr},
 }};
 
-std::string NameOf(const TrunkConfig& config, TensorRole part, int layer) {
+// Names that differ from the table's.
+struct OwnName {
+  Architecture architecture;
+  TensorRole part;
+  const char* name;
+};
+constexpr char kQkv[] = "self_attn.qkv_proj.weight";
+constexpr char kGateUp[] = "mlp.gate_up_proj.weight";
+constexpr OwnName kOwnNames[] = {
+    {Architecture::kPhi3, TensorRole::kQuery, kQkv},
+    {Architecture::kPhi3, TensorRole::kKey, kQkv},
+    {Architecture::kPhi3, TensorRole::kValue, kQkv},
+    {Architecture::kPhi3, TensorRole::kGate, kGateUp},
+    {Architecture::kPhi3, TensorRole::kUp, kGateUp},
+    {Architecture::kGlm, TensorRole::kGate, kGateUp},
+    {Architecture::kGlm, TensorRole::kUp, kGateUp},
+    {Architecture::kGlm4, TensorRole::kGate, kGateUp},
+    {Architecture::kGlm4, TensorRole::kUp, kGateUp},
+    {Architecture::kGlm4, TensorRole::kAttendedNorm,
+     "post_self_attn_layernorm.weight"},
+    {Architecture::kGlm4, TensorRole::kForwardedNorm,
+     "post_mlp_layernorm.weight"},
+};
+
+bool IsGpt2(const TrunkConfig& config) {
+  return config.architecture == Architecture::kGpt2;
+}
+
+// Null if the architecture has no such part.
+const char* NameInLayer(const TrunkConfig& config, TensorRole part) {
   if (config.head == HeadKind::kReward) {
     if (part == TensorRole::kHead) return "reward_head.weight";
     if (part == TensorRole::kHeadBias) return "reward_head.bias";
   }
-  const bool gpt2 = config.architecture == Architecture::kGpt2;
+  for (const OwnName& own : kOwnNames) {
+    if (own.architecture == config.architecture && own.part == part) {
+      return own.name;
+    }
+  }
   const Names& names = kNames[static_cast<size_t>(part)];
-  const char* name = gpt2 ? names.gpt2 : names.rotary;
-  ESP_CHECK(name != nullptr);
-  if (!IsLayerTensor(part)) return name;
-  return absl::StrCat(gpt2 ? "h." : "model.layers.", layer, ".", name);
+  return IsGpt2(config) ? names.gpt2 : names.rotary;
 }
 
-bool IsTurned(const TrunkConfig& config, TensorRole part) {
-  return config.architecture == Architecture::kGpt2 && IsLayerTensor(part) &&
-         IsMatrix(part);
+std::string FullName(const TrunkConfig& config, TensorRole part, int layer,
+                     int expert) {
+  const char* name = NameInLayer(config, part);
+  ESP_CHECK(name != nullptr);
+  if (!IsLayerTensor(part)) return name;
+  const std::string out =
+      absl::StrCat(IsGpt2(config) ? "h." : "model.layers.", layer, ".", name);
+  return IsExpertPart(part)
+             ? absl::StrReplaceAll(out, {{"#", absl::StrCat(expert)}})
+             : out;
+}
+
+// Rotary pairs are side by side.
+bool IsPaired(const TrunkConfig& config, TensorRole part) {
+  const bool glm = config.architecture == Architecture::kGlm ||
+                   config.architecture == Architecture::kGlm4;
+  return glm && TensorRole::kQuery <= part && part <= TensorRole::kKeyBias;
 }
 
 }  // namespace
 
-HfPlace PlaceOf(const TrunkConfig& config, TensorRole part, int layer) {
+HfPlace PlaceOf(const TrunkConfig& config, TensorRole part, int layer,
+                int expert) {
   const TensorShape shape = ShapeOf(config, part);
-  HfPlace out{.name = NameOf(config, part, layer),
-              .shape = {},
-              .turned = IsTurned(config, part),
-              .outputs = shape.rows};
-  if (config.architecture == Architecture::kGpt2 &&
-      TensorRole::kQuery <= part && part <= TensorRole::kValueBias) {
-    const int third =
-        (static_cast<int>(part) - static_cast<int>(TensorRole::kQuery)) / 2;
-    out.outputs = 3 * shape.rows;
-    out.first = third * shape.rows;
+  HfPlace out{.name = FullName(config, part, layer, expert), .shape = {}};
+  out.turned = IsGpt2(config) && IsLayerTensor(part) && IsMatrix(part);
+  out.paired = IsPaired(config, part);
+  const std::string_view own = NameInLayer(config, part);
+  for (int i = 0; i < kTensorRoles; ++i) {
+    const TensorRole other = static_cast<TensorRole>(i);
+    const int64_t rows = ShapeOf(config, other).rows;
+    const char* name = rows > 0 ? NameInLayer(config, other) : nullptr;
+    if (name == nullptr || name != own) continue;
+    if (other < part) out.first += rows;
+    out.outputs += rows;
   }
+  if (IsExpertPart(part)) out.outputs /= config.experts;
   if (!IsMatrix(part)) {
     out.shape = {out.outputs};
   } else if (out.turned) {
@@ -89,9 +146,7 @@ HfPlace PlaceOf(const TrunkConfig& config, TensorRole part, int layer) {
 }
 
 bool IsBuffer(const TrunkConfig& config, const std::string& name) {
-  if (config.architecture != Architecture::kGpt2) {
-    return absl::EndsWith(name, ".rotary_emb.inv_freq");
-  }
+  if (!IsGpt2(config)) return absl::EndsWith(name, ".rotary_emb.inv_freq");
   return absl::EndsWith(name, ".attn.bias") ||
          absl::EndsWith(name, ".attn.masked_bias");
 }

@@ -29,7 +29,7 @@ struct Stored {
   const std::byte* data = nullptr;  // of the whole tensor
   DType dtype = DType::kF32;
   int64_t columns = 0;  // of the part
-  bool turned = false;
+  bool turned = false, paired = false;
   int64_t outputs = 0, first = 0;  // as in HfPlace
 };
 
@@ -49,8 +49,13 @@ class HfSource : public TensorSource {
   int64_t bytes() const override { return shards_.bytes(); }
 
  private:
+  // Of experts' parts: the first expert's.
   const Stored& At(TensorRole part, int layer) const;
   absl::Status Find(TensorRole part, int layer);
+  absl::StatusOr<Stored> FindPlace(TensorRole part, const HfPlace& place);
+  // Rows [begin, end) of one expert, or of a part that is not an expert's.
+  void ReadStored(const Stored& at, int64_t begin, int64_t end,
+                  float* out) const;
   absl::Status CheckExtra(const std::string& name) const;
   // GPT-2's is stored without its prefix.
   std::string LmHeadName() const {
@@ -65,13 +70,26 @@ class HfSource : public TensorSource {
   const CheckpointPart part_;
   std::string
       prefix_;  // "transformer." or "pretrained_model." if names have it
-  // [layers][kTensorRoles]; parts outside the layers are in layer 0.
-  std::vector<std::array<Stored, kTensorRoles>> parts_;
+  // [layers][kTensorRoles][1, or experts]; parts outside the layers are in
+  // layer 0.
+  std::vector<std::array<std::vector<Stored>, kTensorRoles>> parts_;
   std::set<std::string> used_;
 };
 
 absl::Status HfSource::Find(TensorRole part, int layer) {
-  HfPlace place = PlaceOf(config_, part, layer);
+  std::vector<Stored>& to =
+      parts_[static_cast<size_t>(layer)][static_cast<size_t>(part)];
+  const int pieces = IsExpertPart(part) ? config_.experts : 1;
+  for (int i = 0; i < pieces; ++i) {
+    ESP_ASSIGN_OR_RETURN(Stored found,
+                         FindPlace(part, PlaceOf(config_, part, layer, i)));
+    to.push_back(std::move(found));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Stored> HfSource::FindPlace(TensorRole part,
+                                           const HfPlace& place) {
   const std::string name = prefix_ + place.name;
   const ShardSet::Place* found = shards_.Find(name);
   if (found == nullptr) {
@@ -93,16 +111,15 @@ absl::Status HfSource::Find(TensorRole part, int layer) {
                AbslView(DTypeName(found->info->dtype)));
   }
   used_.insert(name);
-  parts_[static_cast<size_t>(layer)][static_cast<size_t>(part)] = {
-      .file = found->file,
-      .name = name,
-      .data = found->file->data(name).data(),
-      .dtype = found->info->dtype,
-      .columns = ShapeOf(config_, part).columns,
-      .turned = place.turned,
-      .outputs = place.outputs,
-      .first = place.first};
-  return absl::OkStatus();
+  return Stored{.file = found->file,
+                .name = name,
+                .data = found->file->data(name).data(),
+                .dtype = found->info->dtype,
+                .columns = ShapeOf(config_, part).columns,
+                .turned = place.turned,
+                .paired = place.paired,
+                .outputs = place.outputs,
+                .first = place.first};
 }
 
 bool HfSource::IsOtherHead(const std::string& name) const {
@@ -170,10 +187,10 @@ absl::Status HfSource::Check() {
 }
 
 const Stored& HfSource::At(TensorRole part, int layer) const {
-  const Stored& stored =
+  const std::vector<Stored>& stored =
       parts_[static_cast<size_t>(layer)][static_cast<size_t>(part)];
-  ESP_CHECK(stored.file != nullptr);
-  return stored;
+  ESP_CHECK(!stored.empty());
+  return stored.front();
 }
 
 Storage HfSource::storage(TensorRole part, int layer) const {
@@ -185,9 +202,33 @@ Storage HfSource::storage(TensorRole part, int layer) const {
 
 void HfSource::Read(TensorRole part, int layer, int64_t begin, int64_t end,
                     float* out) const {
-  const Stored& at = At(part, layer);
   ESP_CHECK(0 <= begin && begin <= end && end <= ShapeOf(config_, part).rows);
+  if (!IsExpertPart(part)) return ReadStored(At(part, layer), begin, end, out);
+  const std::vector<Stored>& experts =
+      parts_[static_cast<size_t>(layer)][static_cast<size_t>(part)];
+  const int64_t rows = experts[0].outputs;
+  while (begin < end) {
+    const int64_t expert = begin / rows;
+    const int64_t until = std::min(end, (expert + 1) * rows);
+    const Stored& at = experts[static_cast<size_t>(expert)];
+    ReadStored(at, begin - expert * rows, until - expert * rows, out);
+    out += (until - begin) * at.columns;
+    begin = until;
+  }
+}
+
+void HfSource::ReadStored(const Stored& at, int64_t begin, int64_t end,
+                          float* out) const {
   const int64_t element = DTypeBytes(at.dtype);
+  if (at.paired) {
+    for (int64_t row = begin; row < end; ++row, out += at.columns) {
+      const int64_t from =
+          at.first + PairedRow(row, config_.head_dim, config_.rotary());
+      ToFloats(at.dtype, at.data + from * at.columns * element,
+               static_cast<size_t>(at.columns), out);
+    }
+    return;
+  }
   if (!at.turned) {
     return ToFloats(at.dtype,
                     at.data + (at.first + begin) * at.columns * element,
@@ -209,8 +250,11 @@ void HfSource::Read(TensorRole part, int layer, int64_t begin, int64_t end,
 }
 
 void HfSource::Release(TensorRole part, int layer) const {
-  const Stored& at = At(part, layer);
-  at.file->Release(at.name);
+  At(part, layer);
+  for (const Stored& at :
+       parts_[static_cast<size_t>(layer)][static_cast<size_t>(part)]) {
+    at.file->Release(at.name);
+  }
 }
 
 }  // namespace

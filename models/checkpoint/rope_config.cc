@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
@@ -109,6 +110,51 @@ void ReadLlama3(ConfigReader& in, const RopeObject& rope, RopeScaling& out) {
   }
 }
 
+// The divisors of one list of longrope.
+std::vector<double> Divisors(ConfigReader& in, const RopeObject& rope,
+                             const char* name, int pairs) {
+  std::vector<double> out;
+  const auto found = rope.value->find(name);
+  if (found != rope.value->end() && found->is_array() &&
+      found->size() == static_cast<size_t>(pairs)) {
+    for (const json& divisor : *found) {
+      if (divisor.is_number() && divisor.get<double>() > 0 &&
+          divisor.get<double>() < 1e30) {
+        out.push_back(divisor.get<double>());
+      }
+    }
+  }
+  if (out.size() != static_cast<size_t>(pairs)) {
+    in.Refuse(rope.key, *rope.value,
+              absl::StrCat("\"", name, "\" of ", pairs,
+                           " numbers above 0, one per rotary pair"));
+  }
+  return out;
+}
+
+// Ding et al. 2024. Texts up to the original length, where the short divisors
+// apply; the attention factor depends on the extended one.
+void ReadLongRope(ConfigReader& in, const RopeObject& rope,
+                  TrunkConfig& config) {
+  RopeScaling& out = config.rope;
+  out.kind = RopeKind::kLongRope;
+  const int pairs = config.rotary() / 2;
+  out.divisors = Divisors(in, rope, "short_factor", pairs);
+  Divisors(in, rope, "long_factor", pairs);
+  const int extended = config.context_length;
+  out.original_context =
+      Length(in, rope, in.Extent("original_max_position_embeddings", extended));
+  out.factor = static_cast<double>(extended) / out.original_context;
+  const auto given = Number(in, rope, "attention_factor");
+  out.attention_factor =
+      given.has_value() ? *given
+      : out.factor <= 1 || out.original_context < 2
+          ? 1
+          : std::sqrt(1 + std::log(out.factor) / std::log(static_cast<double>(
+                                                     out.original_context)));
+  config.context_length = std::min(extended, out.original_context);
+}
+
 std::string TypeOf(const RopeObject& rope) {
   for (const char* name : {"rope_type", "type"}) {
     const auto found = rope.value->find(name);
@@ -145,6 +191,10 @@ void ReadScaling(ConfigReader& in, const RopeObject& rope,
     }
     return;
   }
+  if (type == "longrope" || ((type == "su" || type == "yarn") &&
+                             rope.value->contains("long_factor"))) {
+    return ReadLongRope(in, rope, config);
+  }
   if (type == "dynamic") {
     out.kind = RopeKind::kDynamic;
     out.factor = Required(in, rope, "factor");
@@ -157,7 +207,8 @@ void ReadScaling(ConfigReader& in, const RopeObject& rope,
     ReadYarn(in, rope, config);
   } else {
     return in.Refuse(rope.key, *rope.value,
-                     "\"rope_type\" of default, linear, dynamic, llama3, yarn");
+                     "\"rope_type\" of default, linear, dynamic, llama3, yarn, "
+                     "longrope");
   }
   const double reach = std::floor(out.original_context * out.factor + 1e-6);
   if (!(reach >= 1 && reach <= static_cast<double>(kMaxExtent))) {
@@ -168,21 +219,39 @@ void ReadScaling(ConfigReader& in, const RopeObject& rope,
   config.context_length = static_cast<int>(reach);
 }
 
+// Sets rotary_dim.
+void ReadPart(ConfigReader& in, const RopeObject& rope, double fallback,
+              TrunkConfig& config) {
+  constexpr char kKey[] = "partial_rotary_factor";
+  const double whole = fallback > 0 ? fallback : 1;
+  double part = in.Positive(kKey, whole);
+  if (rope.value != nullptr) part = Number(in, rope, kKey).value_or(part);
+  if (fallback == 0) {
+    if (part != 1) in.Refuse(kKey, part, "1");
+    return;
+  }
+  const int rotated = static_cast<int>(config.head_dim * std::min(part, 2.0));
+  if (rotated < 2 || rotated > config.head_dim || rotated % 2 != 0) {
+    return in.Refuse(kKey, part,
+                     absl::StrCat("parts of head_dim ", config.head_dim,
+                                  " of an even number of dimensions"));
+  }
+  config.rotary_dim = rotated == config.head_dim ? 0 : rotated;
+}
+
 }  // namespace
 
-void ReadRope(ConfigReader& in, TrunkConfig& config) {
-  config.rope_theta = static_cast<float>(in.Positive("rope_theta", 10000));
+void ReadRope(ConfigReader& in, double part, TrunkConfig& config) {
+  config.rope_theta =
+      static_cast<float>(in.Positive("rope_theta", config.rope_theta));
   const RopeObject rope = FindRope(in);
-  if (rope.value == nullptr) return;
+  if (rope.value == nullptr) return ReadPart(in, rope, part, config);
   if (!rope.value->is_object()) {
     return in.Refuse(rope.key, *rope.value, "an object or null");
   }
   const std::optional<double> theta = Number(in, rope, "rope_theta");
   if (theta.has_value()) config.rope_theta = static_cast<float>(*theta);
-  const std::optional<double> part = Number(in, rope, "partial_rotary_factor");
-  if (part.value_or(1) != 1) {
-    return in.Refuse(rope.key, *rope.value, "\"partial_rotary_factor\": 1");
-  }
+  ReadPart(in, rope, part, config);
   ReadScaling(in, rope, config);
 }
 

@@ -10,6 +10,7 @@ TensorShape ShapeOf(const TrunkConfig& c, TensorRole part) {
   const int64_t d = c.hidden_size, f = c.intermediate_size;
   const int64_t q = int64_t{c.heads} * c.head_dim;
   const int64_t kv = int64_t{c.kv_heads} * c.head_dim;
+  const bool dense = c.experts == 0;
   const bool layer_norm = c.norm == NormKind::kLayer;
   const auto vector = [](bool there, int64_t n) {
     return TensorShape{there ? n : 0};
@@ -24,6 +25,10 @@ TensorShape ShapeOf(const TrunkConfig& c, TensorRole part) {
       return matrix(c.learned_positions, c.context_length, d);
     case TensorRole::kInputNorm:
     case TensorRole::kPostNorm:
+      return vector(c.norms_before, d);
+    case TensorRole::kAttendedNorm:
+    case TensorRole::kForwardedNorm:
+      return vector(c.norms_after, d);
     case TensorRole::kFinalNorm:
       return vector(true, d);
     case TensorRole::kInputNormBias:
@@ -41,24 +46,32 @@ TensorShape ShapeOf(const TrunkConfig& c, TensorRole part) {
     case TensorRole::kValueBias:
       return vector(c.qkv_bias, kv);
     case TensorRole::kQueryNorm:
+      return vector(c.qk_norm, c.qk_norm_rows ? q : c.head_dim);
     case TensorRole::kKeyNorm:
-      return vector(c.qk_norm, c.head_dim);
+      return vector(c.qk_norm, c.qk_norm_rows ? kv : c.head_dim);
     case TensorRole::kOutput:
       return matrix(true, d, q);
     case TensorRole::kOutputBias:
       return vector(c.output_bias, d);
     case TensorRole::kGate:
-      return matrix(c.gated, f, d);
+      return matrix(c.gated && dense, f, d);
     case TensorRole::kGateBias:
       return vector(c.gated && c.mlp_bias, f);
     case TensorRole::kUp:
-      return matrix(true, f, d);
+      return matrix(dense, f, d);
     case TensorRole::kUpBias:
       return vector(c.mlp_bias, f);
     case TensorRole::kDown:
-      return matrix(true, d, f);
+      return matrix(dense, d, f);
     case TensorRole::kDownBias:
       return vector(c.mlp_bias, d);
+    case TensorRole::kRouter:
+      return matrix(!dense, c.experts, d);
+    case TensorRole::kExpertGate:
+    case TensorRole::kExpertUp:
+      return matrix(!dense, c.experts * f, d);
+    case TensorRole::kExpertDown:
+      return matrix(!dense, c.experts * d, f);
     case TensorRole::kLmHead:
       return matrix(c.lm_head && !c.tied_embeddings, c.vocab_size, d);
     case TensorRole::kHead:
@@ -70,7 +83,7 @@ TensorShape ShapeOf(const TrunkConfig& c, TensorRole part) {
 }
 
 bool IsLayerTensor(TensorRole part) {
-  return TensorRole::kInputNorm <= part && part <= TensorRole::kDownBias;
+  return TensorRole::kInputNorm <= part && part <= TensorRole::kForwardedNorm;
 }
 
 bool IsMatrix(TensorRole part) {
@@ -84,12 +97,27 @@ bool IsMatrix(TensorRole part) {
     case TensorRole::kGate:
     case TensorRole::kUp:
     case TensorRole::kDown:
+    case TensorRole::kRouter:
+    case TensorRole::kExpertGate:
+    case TensorRole::kExpertUp:
+    case TensorRole::kExpertDown:
     case TensorRole::kLmHead:
     case TensorRole::kHead:
       return true;
     default:
       return false;
   }
+}
+
+bool IsExpertPart(TensorRole part) {
+  return part == TensorRole::kExpertGate || part == TensorRole::kExpertUp ||
+         part == TensorRole::kExpertDown;
+}
+
+int64_t PairedRow(int64_t row, int64_t head, int64_t rotary) {
+  const int64_t within = row % head, half = rotary / 2;
+  if (within >= rotary) return row;
+  return row - within + within % half * 2 + within / half;
 }
 
 absl::StatusOr<std::unique_ptr<TensorSource>> TensorSource::Open(

@@ -12,8 +12,8 @@
 // data are mapped, not read: Read converts the requested rows, Release returns
 // the memory of parts already packed to the system.
 //
-// Matrices are [outputs, inputs], row-major, rotary pairs (i, i + head_dim/2),
-// as in Hugging Face's Llama; other formats are converted on reading.
+// Matrices are [outputs, inputs], row-major, rotary pairs (i, i + rotary/2), as
+// in Hugging Face's Llama; other formats are converted on reading.
 //
 // Thread-safe after Open.
 #ifndef ESPALIER_MODELS_CHECKPOINT_TENSOR_SOURCE_H_
@@ -41,11 +41,12 @@ enum class TensorRole : uint8_t {
   kKeyBias,
   kValue,  // [kv_heads h, d]
   kValueBias,
-  kQueryNorm,  // [h], qk_norm
-  kKeyNorm,    // [h]
+  kQueryNorm,  // [h], qk_norm; qk_norm_rows: [heads h]
+  kKeyNorm,    // [h]; [kv_heads h]
   kOutput,     // [d, heads h]
   kOutputBias,
-  kPostNorm,  // [d]
+  kAttendedNorm,  // [d], norms_after: of attention's output
+  kPostNorm,      // [d], of the feed-forward's input
   kPostNormBias,
   kGate,  // [f, d], if gated
   kGateBias,
@@ -53,6 +54,13 @@ enum class TensorRole : uint8_t {
   kUpBias,
   kDown,  // [d, f]
   kDownBias,
+  // With experts, which have no kGate, kUp and kDown. Expert e's rows are the
+  // e-th part of the matrix.
+  kRouter,         // [experts, d]
+  kExpertGate,     // [experts f, d]
+  kExpertUp,       // [experts f, d]
+  kExpertDown,     // [experts d, f]
+  kForwardedNorm,  // [d], norms_after: of the feed-forward's output
   // Once per network.
   kFinalNorm,  // [d]
   kFinalNormBias,
@@ -71,10 +79,16 @@ struct TensorShape {
 // The shape of `part` in a network of this configuration, 0 rows if it has no
 // such part.
 TensorShape ShapeOf(const TrunkConfig& config, TensorRole part);
-// Parts from kInputNorm to kDownBias exist once per layer.
+// Parts from kInputNorm to kForwardedNorm exist once per layer.
 bool IsLayerTensor(TensorRole part);
 // All other parts are vectors.
 bool IsMatrix(TensorRole part);
+bool IsExpertPart(TensorRole part);  // kExpertGate, kExpertUp, kExpertDown
+
+// Where row `row` of a query or key matrix is in a file that keeps the two
+// dimensions of a rotary pair side by side: in each head of `head` rows, of
+// which the first `rotary` rotate, row t rotary/2 + i is stored at 2 i + t.
+int64_t PairedRow(int64_t row, int64_t head, int64_t rotary);
 
 // How a part is stored.
 enum class Storage : uint8_t { kFp32, kFp16, kBf16, kQuantised };

@@ -1,17 +1,21 @@
 // The configuration of a decoder-only transformer, whatever file it came from.
 //
-// The networks of LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM,
-// Qwen3ForCausalLM and GPT2LMHeadModel, optionally with further heads, are
-// settings of one network:
+// The networks of all supported classes (hf_network.cc lists them), optionally
+// with further heads, are settings of one network:
 //
-//   x = embedding[token] (+ position[p], if positions are learned)
-//   each layer:  x += Output(Attention(Norm(x)))
-//                x += Down(act(Gate(Norm(x))) * Up(Norm(x)))   gated
-//                x += Down(act(Up(Norm(x))))                   not gated
-//   hidden = Norm(x);  logits = lm_head hidden
+//   x = embedding[token] e (+ position[p], if positions are learned)
+//   each layer:  x += r After(Output(Attention(Before(x))))
+//                x += r After(FeedForward(Before(x)))
+//   FeedForward(y) = Down(act(Gate(y)) * Up(y))   gated
+//                  = Down(act(Up(y)))             not gated
+//                  = sum of the chosen experts' shares of such products
+//   hidden = Norm(x);  logits = cap(l lm_head hidden)
+//
+// Before and After are norms, or nothing; e, r and l are constants.
 #ifndef ESPALIER_MODELS_CHECKPOINT_TRUNK_CONFIG_H_
 #define ESPALIER_MODELS_CHECKPOINT_TRUNK_CONFIG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -19,7 +23,24 @@
 
 namespace espalier {
 
-enum class Architecture : uint8_t { kLlama, kMistral, kQwen2, kQwen3, kGpt2 };
+enum class Architecture : uint8_t {
+  kLlama,
+  kMistral,
+  kQwen2,
+  kQwen3,
+  kGpt2,
+  kGranite,
+  kSmolLm3,
+  kOlmo2,
+  kOlmo3,
+  kPhi3,
+  kGlm,
+  kGlm4,
+  kGemma2,
+  kGemma3,
+  kQwen3Moe,
+  kMixtral,
+};
 
 enum class NormKind : uint8_t {
   kRms,    // x / sqrt(mean(x^2) + eps) * weight
@@ -34,10 +55,11 @@ enum class Activation : uint8_t {
 
 enum class RopeKind : uint8_t {
   kDefault,
-  kLinear,   // positions divided by factor (Chen et al. 2023)
-  kDynamic,  // base grows with the length beyond original_context (NTK)
-  kLlama3,   // low frequencies divided by factor, smooth transition
-  kYarn,     // interpolated by wavelength, attention scaled (Peng et al. 2023)
+  kLinear,    // positions divided by factor (Chen et al. 2023)
+  kDynamic,   // base grows with the length beyond original_context (NTK)
+  kLlama3,    // low frequencies divided by factor, smooth transition
+  kYarn,      // interpolated by wavelength, attention scaled (Peng et al. 2023)
+  kLongRope,  // a divisor per frequency (Ding et al. 2024)
 };
 
 // The fields of "rope_scaling" under the same names.
@@ -47,8 +69,19 @@ struct RopeScaling {
   int original_context = 0;  // original_max_position_embeddings
   double low_freq_factor = 1, high_freq_factor = 4;  // llama3
   double beta_fast = 32, beta_slow = 1;              // yarn
-  // yarn: multiplies both queries and keys; 0: 0.1 ln(factor) + 1.
+  // yarn, longrope: multiplies both queries and keys; 0 (yarn): 0.1 ln(factor)
+  // + 1.
   double attention_factor = 0;
+  // longrope: short_factor, the divisors within original_context. Longer texts
+  // would need all earlier keys rotated anew by long_factor: not supported.
+  std::vector<double> divisors;
+};
+
+// What differs between the layers of one network.
+struct LayerKind {
+  bool windowed = true;  // TrunkConfig::sliding_window applies
+  bool rotated = true;   // false: the layer sees no positions
+  bool local = false;    // rotated by local_rope_theta, without scaling
 };
 
 // A head in addition to, or instead of, the language model's.
@@ -77,6 +110,9 @@ struct TrunkConfig {
   int context_length = 0;
   float rms_norm_eps = 1e-6f;  // of either norm
   float rope_theta = 10000.0f;
+  float local_rope_theta = 10000.0f;  // of LayerKind::local
+  // Rotated dimensions, the first of each head; 0: all of them.
+  int rotary_dim = 0;
   bool tied_embeddings = true;
   bool reward_head = false;  // tensors reward_head.weight [rows, d], .bias
   // Levels that each output of the reward head gives. No level is given twice.
@@ -95,17 +131,45 @@ struct TrunkConfig {
   bool gated = true;               // has a gate product in addition to up
   bool learned_positions = false;  // GPT-2: no rotation
   bool qkv_bias = false;
-  bool output_bias = false;  // of the attention's output product
-  bool mlp_bias = false;     // of all feed-forward products
-  bool qk_norm = false;      // RMS norm of each head's query and key
+  bool output_bias = false;   // of the attention's output product
+  bool mlp_bias = false;      // of all feed-forward products
+  bool qk_norm = false;       // RMS norm of each head's query and key
+  bool qk_norm_rows = false;  // qk_norm over all heads of a row together
+  bool norms_before = true;   // of attention's and the feed-forward's input
+  bool norms_after = false;   // of their outputs
   // Keys at distances of this and more are not attended to; 0: no window.
   int sliding_window = 0;
+  std::vector<LayerKind> layer_kinds;  // one per layer; empty: all LayerKind()
+  float embedding_scale = 1;           // of embedding rows
+  float residual_scale = 1;            // of what attention and feed-forward add
+  float attention_scale = 0;           // of scores; 0: 1 / sqrt(head_dim)
+  float logit_scale = 1;               // of logits
+  // x becomes cap * tanh(x / cap); 0: no cap.
+  float attention_cap = 0;  // of scores
+  float logit_cap = 0;      // of scaled logits
+  // Experts per layer, each a gated product of intermediate_size; 0: one
+  // feed-forward for all tokens.
+  int experts = 0;
+  int chosen_experts = 0;  // with the largest of a token's router logits
+  // Shares are the softmax over the chosen experts' logits; otherwise over
+  // all, so that their sum is below 1.
+  bool expert_shares_sum_to_one = true;
   RopeScaling rope;
 
   bool lm_head = true;  // false: a classifier, which cannot generate
   HeadKind head = HeadKind::kNone;  // kReward if reward_head
   int head_labels = 0;
   bool head_bias = false;
+
+  LayerKind kind(int layer) const {
+    return layer_kinds.empty() ? LayerKind()
+                               : layer_kinds[static_cast<size_t>(layer)];
+  }
+  // Of the layer; 0: none.
+  int window(int layer) const {
+    return kind(layer).windowed ? sliding_window : 0;
+  }
+  int rotary() const { return rotary_dim > 0 ? rotary_dim : head_dim; }
 
   // Rows of the reward head's tensors, if there is one.
   int reward_rows() const {

@@ -13,8 +13,8 @@
 #include "base/status_macros.h"
 #include "base/text.h"
 #include "models/checkpoint/config_reader.h"
+#include "models/checkpoint/hf_network.h"
 #include "models/checkpoint/reward_head_config.h"
-#include "models/checkpoint/rope_config.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -22,75 +22,37 @@ namespace {
 
 using nlohmann::json;
 
-struct ClassRow {
-  std::string_view name, model_type;
-  Architecture architecture;
-  HeadKind head = HeadKind::kNone;
-};
-constexpr ClassRow kClasses[] = {
-    {"LlamaForCausalLM", "llama", Architecture::kLlama},
-    {"MistralForCausalLM", "mistral", Architecture::kMistral},
-    {"Qwen2ForCausalLM", "qwen2", Architecture::kQwen2},
-    {"Qwen3ForCausalLM", "qwen3", Architecture::kQwen3},
-    {"GPT2LMHeadModel", "gpt2", Architecture::kGpt2},
-    {"LlamaForSequenceClassification", "llama", Architecture::kLlama,
-     HeadKind::kSequenceClassification},
-    {"LlamaForTokenClassification", "llama", Architecture::kLlama,
-     HeadKind::kTokenClassification},
-    {"Qwen2ForSequenceClassification", "qwen2", Architecture::kQwen2,
-     HeadKind::kSequenceClassification},
-    {"Qwen2ForTokenClassification", "qwen2", Architecture::kQwen2,
-     HeadKind::kTokenClassification},
-};
-
-// A class's defaults for missing keys. 0 KV heads: as many as heads; 0
-// head_dim: hidden_size / heads; -1: no end token.
-struct Defaults {
-  int vocab_size, hidden_size, intermediate_size, layers, heads;
-  int kv_heads, head_dim, context_length, end_token;
-};
-
-Defaults DefaultsOf(Architecture architecture) {
-  switch (architecture) {
-    case Architecture::kLlama:
-      return {32000, 4096, 11008, 32, 32, 0, 0, 2048, 2};
-    case Architecture::kMistral:
-      return {32000, 4096, 14336, 32, 32, 8, 0, 131072, 2};
-    case Architecture::kQwen2:
-      return {151936, 4096, 22016, 32, 32, 32, 0, 32768, -1};
-    case Architecture::kQwen3:
-      return {151936, 4096, 22016, 32, 32, 32, 128, 32768, -1};
-    case Architecture::kGpt2:
-      return {50257, 768, 0, 12, 12, 0, 0, 1024, 50256};
-  }
-  return {};
-}
-
 // The class that the configuration names; rejects others.
-ClassRow FindClass(ConfigReader& in) {
+HfClass FindClass(ConfigReader& in) {
   std::string names;
-  for (const ClassRow& row : kClasses) {
+  for (const HfClass& row : HfClasses()) {
     absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(row.name));
   }
   const json* list = in.Find("architectures");
   const json* type = in.Find("model_type");
-  for (const ClassRow& row : kClasses) {
+  for (const HfClass& row : HfClasses()) {
     if (list != nullptr ? *list == json::array({row.name})
                         : type != nullptr && *type == json(row.model_type)) {
       return row;
     }
   }
   if (list == nullptr && type != nullptr) {
-    in.Refuse("model_type", *type, "llama, mistral, qwen2, qwen3, gpt2");
+    std::string types;
+    for (const HfClass& row : HfClasses()) {
+      if (row.head != HeadKind::kNone) continue;
+      absl::StrAppend(&types, types.empty() ? "" : ", ",
+                      AbslView(row.model_type));
+    }
+    in.Refuse("model_type", *type, types);
   }
   in.Refuse("architectures", list == nullptr ? json() : *list,
             absl::StrCat("a list of one of ", names));
-  return kClasses[0];
+  return HfClasses()[0];
 }
 
 // The causal language model whose network a class of any head has: the class
 // begins with its name, or model_type is its own.
-ClassRow FindBody(ConfigReader& in) {
+HfClass FindBody(ConfigReader& in) {
   const json* list = in.Find("architectures");
   const json* type = in.Find("model_type");
   const std::string found = list != nullptr && list->is_array() &&
@@ -99,7 +61,7 @@ ClassRow FindBody(ConfigReader& in) {
                                 ? list->front().get<std::string>()
                                 : "";
   std::string bodies;
-  for (const ClassRow& row : kClasses) {
+  for (const HfClass& row : HfClasses()) {
     if (row.head != HeadKind::kNone) continue;
     const std::string_view name =
         row.name.substr(0, row.name.find("ForCausalLM"));
@@ -109,7 +71,7 @@ ClassRow FindBody(ConfigReader& in) {
       return row;
     }
   }
-  for (const ClassRow& row : kClasses) {
+  for (const HfClass& row : HfClasses()) {
     if (row.head == HeadKind::kNone &&
         row.architecture != Architecture::kGpt2 && type != nullptr &&
         *type == json(row.model_type)) {
@@ -118,7 +80,7 @@ ClassRow FindBody(ConfigReader& in) {
   }
   in.Refuse("architectures", list == nullptr ? json() : *list,
             absl::StrCat("reward models on the networks ", bodies));
-  return kClasses[0];
+  return HfClasses()[0];
 }
 
 // Token ids under `key`; they must be below the vocabulary size.
@@ -196,160 +158,11 @@ void ReadHead(ConfigReader& in, HeadKind head, TrunkConfig& config) {
   config.head_bias = true;
 }
 
-// Whether `types` lists `kind` once for each layer. No list of `layers` entries
-// is made to compare it with: nothing bounds their number yet.
-bool IsKindOfAllLayers(const json& types, int layers, const char* kind) {
-  return types.is_array() && types.size() == static_cast<size_t>(layers) &&
-         std::all_of(types.begin(), types.end(),
-                     [&](const json& type) { return type == kind; });
-}
-
-// Layers i >= max_window_layers of a Qwen have a window; newer configurations
-// list it per layer. One window for all layers, or none, is supported.
-int QwenWindow(ConfigReader& in, int layers) {
-  const int window =
-      in.Flag("use_sliding_window", false)
-          ? (in.Has("sliding_window") && in.Find("sliding_window") == nullptr
-                 ? 0
-                 : in.Extent("sliding_window", 4096))
-          : 0;
-  if (const json* types = in.Find("layer_types")) {
-    if (IsKindOfAllLayers(*types, layers, "full_attention")) return 0;
-    if (window > 0 && IsKindOfAllLayers(*types, layers, "sliding_attention")) {
-      return window;
-    }
-    in.Refuse("layer_types", *types,
-              absl::StrCat("one kind of attention in all ", layers,
-                           " layers, sliding_attention with a window"));
-    return 0;
-  }
-  if (window == 0) return 0;
-  const json* from = in.Find("max_window_layers");
-  const json at = from == nullptr ? json(28) : *from;
-  if (at == 0) return window;
-  if (at.is_number_unsigned() &&
-      at.get<uint64_t>() >= static_cast<uint64_t>(layers)) {
-    return 0;
-  }
-  in.Refuse("max_window_layers", at,
-            absl::StrCat("0 (all layers have the sliding window) or ", layers,
-                         " or more (no layer has it)"));
-  return 0;
-}
-
-int Window(ConfigReader& in, const TrunkConfig& config) {
-  switch (config.architecture) {
-    case Architecture::kMistral:
-      return in.ExtentOrNull("sliding_window",
-                             in.Has("sliding_window") ? 0 : 4096);
-    case Architecture::kQwen2:
-    case Architecture::kQwen3:
-      return QwenWindow(in, config.layers);
-    case Architecture::kLlama:
-      if (const json* found = in.Find("sliding_window")) {
-        in.Refuse("sliding_window", *found, "null or absent in a Llama");
-      }
-      return 0;
-    case Architecture::kGpt2:
-      return 0;
-  }
-  return 0;
-}
-
-void ReadHeadShape(ConfigReader& in, const Defaults& defaults,
-                   TrunkConfig& config) {
-  config.kv_heads =
-      in.ExtentOrNull("num_key_value_heads",
-                      in.Has("num_key_value_heads") || defaults.kv_heads == 0
-                          ? config.heads
-                          : defaults.kv_heads);
-  config.head_dim =
-      in.ExtentOrNull("head_dim", in.Has("head_dim") ? 0 : defaults.head_dim);
-  if (config.head_dim == 0) {
-    if (config.hidden_size % config.heads != 0) {
-      in.Refuse("num_attention_heads", config.heads,
-                absl::StrCat("divisors of hidden_size ", config.hidden_size,
-                             " (or give head_dim)"));
-    }
-    config.head_dim = std::max(1, config.hidden_size / config.heads);
-  }
-  if (config.heads % config.kv_heads != 0) {
-    in.Refuse("num_key_value_heads", config.kv_heads,
-              absl::StrCat("divisors of num_attention_heads ", config.heads));
-  }
-  if (config.head_dim % 2 != 0) {
-    in.Refuse("head_dim", config.head_dim, "even numbers (rotary pairs)");
-  }
-}
-
-// Llama, Mistral, Qwen2 and Qwen3.
-void ReadRotary(ConfigReader& in, const Defaults& defaults,
-                TrunkConfig& config) {
-  const Architecture kind = config.architecture;
-  config.hidden_size = in.Extent("hidden_size", defaults.hidden_size);
-  config.intermediate_size =
-      in.Extent("intermediate_size", defaults.intermediate_size);
-  config.layers = in.Extent("num_hidden_layers", defaults.layers);
-  config.heads = in.Extent("num_attention_heads", defaults.heads);
-  ReadHeadShape(in, defaults, config);
-  config.context_length =
-      in.Extent("max_position_embeddings", defaults.context_length);
-  config.rms_norm_eps = static_cast<float>(in.Positive("rms_norm_eps", 1e-6));
-  if (const json* act = in.Find("hidden_act"); act && *act != "silu") {
-    in.Refuse("hidden_act", *act, "\"silu\"");
-  }
-  const bool asks =
-      kind == Architecture::kLlama || kind == Architecture::kQwen3;
-  config.output_bias = asks && in.Flag("attention_bias", false);
-  config.qkv_bias = config.output_bias || kind == Architecture::kQwen2;
-  config.mlp_bias = kind == Architecture::kLlama && in.Flag("mlp_bias", false);
-  config.qk_norm = kind == Architecture::kQwen3;
-  if (in.Positive("partial_rotary_factor", 1) != 1) {
-    in.Refuse("partial_rotary_factor", *in.Find("partial_rotary_factor"), "1");
-  }
-  ReadRope(in, config);
-}
-
-void ReadGpt2(ConfigReader& in, const Defaults& defaults, TrunkConfig& config) {
-  config.norm = NormKind::kLayer;
-  config.gated = false;
-  config.learned_positions = true;
-  config.qkv_bias = config.output_bias = config.mlp_bias = true;
-  config.hidden_size = in.Extent("n_embd", defaults.hidden_size);
-  config.intermediate_size = in.ExtentOrNull("n_inner", 4 * config.hidden_size);
-  config.layers = in.Extent("n_layer", defaults.layers);
-  config.heads = config.kv_heads = in.Extent("n_head", defaults.heads);
-  config.context_length = in.Extent("n_positions", defaults.context_length);
-  config.rms_norm_eps =
-      static_cast<float>(in.Positive("layer_norm_epsilon", 1e-5));
-  config.head_dim = std::max(1, config.hidden_size / config.heads);
-  if (config.hidden_size % config.heads != 0) {
-    in.Refuse("n_head", config.heads,
-              absl::StrCat("divisors of n_embd ", config.hidden_size));
-  }
-  const json* act = in.Find("activation_function");
-  if (act == nullptr || *act == "gelu_new" || *act == "gelu_pytorch_tanh") {
-    config.activation = Activation::kGeluTanh;
-  } else if (*act == "gelu") {
-    config.activation = Activation::kGelu;
-  } else {
-    in.Refuse("activation_function", *act,
-              "\"gelu_new\", \"gelu_pytorch_tanh\", \"gelu\"");
-  }
-  if (!in.Flag("scale_attn_weights", true)) {
-    in.Refuse("scale_attn_weights", false, "true");
-  }
-  for (const char* key :
-       {"scale_attn_by_inverse_layer_idx", "add_cross_attention"}) {
-    if (in.Flag(key, false)) in.Refuse(key, true, "false");
-  }
-}
-
 }  // namespace
 
 std::string ClassName(const TrunkConfig& config) {
   const HeadKind head = config.lm_head ? HeadKind::kNone : config.head;
-  for (const ClassRow& row : kClasses) {
+  for (const HfClass& row : HfClasses()) {
     if (row.architecture == config.architecture && row.head == head) {
       return std::string(row.name);
     }
@@ -363,26 +176,16 @@ absl::StatusOr<TrunkConfig> ParseTrunkConfig(std::string_view text,
   ESP_ASSIGN_OR_RETURN(const json parsed, ParseConfigObject(text, file));
   ConfigReader in(parsed, file);
   const bool all = part == CheckpointPart::kAll;
-  const ClassRow row = all ? FindClass(in) : FindBody(in);
+  const HfClass row = all ? FindClass(in) : FindBody(in);
   if (!in.status().ok()) return in.status();
-  const Defaults defaults = DefaultsOf(row.architecture);
   TrunkConfig config;
-  config.architecture = row.architecture;
-  config.vocab_size = in.Extent("vocab_size", defaults.vocab_size);
-  const bool gpt2 = row.architecture == Architecture::kGpt2;
-  if (gpt2) {
-    ReadGpt2(in, defaults, config);
-  } else {
-    ReadRotary(in, defaults, config);
-  }
-  config.sliding_window = Window(in, config);
-  config.tied_embeddings = in.Flag("tie_word_embeddings", gpt2);
+  ReadHfNetwork(in, row.architecture, config);
   if (all) {
     ReadHead(in, row.head, config);
   } else {
     config.lm_head = part == CheckpointPart::kBodyAndLmHead;
   }
-  ReadEndTokens(in, defaults.end_token, config);
+  ReadEndTokens(in, DefaultEndToken(row.architecture), config);
   if (const json* found = in.Find("quantization_config")) {
     in.Refuse("quantization_config", *found, "null or absent");
   }

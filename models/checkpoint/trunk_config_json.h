@@ -2,14 +2,11 @@
 //
 //   ESP_ASSIGN_OR_RETURN(TrunkConfig config, ReadTrunkConfig(folder));
 //
-// Classes: LlamaForCausalLM, MistralForCausalLM, Qwen2ForCausalLM,
-// Qwen3ForCausalLM, GPT2LMHeadModel, and Llama's and Qwen2's
-// ...ForSequenceClassification and ...ForTokenClassification. Missing keys take
-// the defaults of that class's configuration in transformers. Anything that
-// would change what the network computes (another activation, layers with
-// different windows, quantised weights) is rejected with an error that names
-// the file, the key, what was found and what is supported; keys without
-// influence on inference are ignored.
+// Classes: those of HfClasses(). Missing keys take the defaults of that class's
+// configuration in transformers. Anything that would change what the network
+// computes (another activation, quantised weights) is rejected with an error
+// that names the file, the key, what was found and what is supported; keys
+// without influence on inference are ignored.
 //
 // One key is specific to Espalier and describes additional heads:
 //   "espalier_heads": {"reward": ["step", "path"]}

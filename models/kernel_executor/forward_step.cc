@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "models/kernel_executor/gated_columns.h"
 #include "models/kernels/kernels.h"
 
 namespace espalier {
@@ -21,11 +22,11 @@ int Ceil(int a, int b) { return (a + b - 1) / b; }
 }  // namespace
 
 void ForwardStep::Begin(const Network& net, const KernelPath& path,
-                        const Rope& rope, absl::Span<const Segment> segments,
+                        const Ropes& ropes, absl::Span<const Segment> segments,
                         PageMemory& pages, int threads) {
   net_ = &net;
   path_ = &path;
-  rope_ = &rope;
+  ropes_ = &ropes;
   pages_ = &pages;
   segments_ = segments;
   by_rows_ = !path.PacksBlocks(*net.layers[0].output);
@@ -84,13 +85,29 @@ void ForwardStep::PlanPhases(int threads) {
   // Multiples of whole heads and of whole column blocks.
   heads_plan_ = plan(*layer.qkv, std::lcm(c.head_dim, block));
   output_plan_ = plan(*layer.output, block);
-  up_plan_ = plan(*layer.up, block);
-  down_plan_ = plan(*layer.down, block);
-  stages_ = {Stage::kNorm, Stage::kHeads, Stage::kAttend};
-  if (by_rows_) stages_.push_back(Stage::kPutAttended);
-  stages_.insert(stages_.end(), {Stage::kOutput, Stage::kPostNorm, Stage::kUp});
-  if (by_rows_) stages_.push_back(Stage::kPutHidden);
-  stages_.push_back(Stage::kDown);
+  const bool dense = c.experts == 0;
+  if (dense) {
+    up_plan_ = plan(*layer.up, block);
+    down_plan_ = plan(*layer.down, block);
+  }
+  stages_.clear();
+  const auto stage = [this](Stage stage, bool wanted) {
+    if (wanted) stages_.push_back(stage);
+  };
+  stage(Stage::kNorm, true);
+  stage(Stage::kHeads, true);
+  stage(Stage::kPlaceRows, c.qk_norm_rows);
+  stage(Stage::kAttend, true);
+  stage(Stage::kPutAttended, by_rows_);
+  stage(Stage::kOutput, true);
+  stage(Stage::kAddAttended, c.norms_after);
+  stage(Stage::kPostNorm, true);
+  stage(Stage::kUp, dense);
+  stage(Stage::kPutHidden, dense && by_rows_);
+  stage(Stage::kDown, dense);
+  stage(Stage::kExperts, !dense);
+  stage(Stage::kMix, !dense);
+  stage(Stage::kAddForwarded, c.norms_after);
 
   const int row_chunks = Ceil(rows(), kRowChunk);
   chunks_ = {static_cast<int>(segments_.size())};
@@ -99,10 +116,11 @@ void ForwardStep::PlanPhases(int threads) {
       chunks_.push_back(stage == Stage::kHeads ? heads_plan_.chunks()
                         : stage == Stage::kAttend
                             ? static_cast<int>(items_.size()) * c.kv_heads
-                        : stage == Stage::kOutput ? output_plan_.chunks()
-                        : stage == Stage::kUp     ? up_plan_.chunks()
-                        : stage == Stage::kDown   ? down_plan_.chunks()
-                                                  : row_chunks);
+                        : stage == Stage::kOutput  ? output_plan_.chunks()
+                        : stage == Stage::kUp      ? up_plan_.chunks()
+                        : stage == Stage::kDown    ? down_plan_.chunks()
+                        : stage == Stage::kExperts ? c.experts
+                                                   : row_chunks);
     }
   }
   chunks_.push_back(static_cast<int>(segments_.size()));
@@ -118,10 +136,16 @@ void ForwardStep::Reserve() {
   grow(x_, n * d());
   grow(normed_, path_->OperandBytes(*layer.qkv, rows()));
   grow(attended_, path_->OperandBytes(*layer.output, rows()));
-  grow(hidden_, path_->OperandBytes(*layer.down, rows()));
+  if (c.norms_after) grow(branch_, n * d());
+  if (c.qk_norm_rows) grow(qkv_, n * static_cast<size_t>(layer.qkv->n()));
+  if (c.experts > 0) {
+    experts_.Begin(*net_, *path_, rows());
+  } else {
+    grow(hidden_, path_->OperandBytes(*layer.down, rows()));
+    if (by_rows_) grow(hidden_rows_, n * static_cast<size_t>(layer.down->k()));
+  }
   if (by_rows_) {
     grow(attended_rows_, n * static_cast<size_t>(layer.output->k()));
-    grow(hidden_rows_, n * static_cast<size_t>(layer.down->k()));
   }
   query_rows_ = n * static_cast<size_t>(c.heads / c.kv_heads) + 15;
   grow(queries_, query_rows_ * static_cast<size_t>(c.kv_heads) *
@@ -148,9 +172,12 @@ void ForwardStep::RunStage(const NetworkLayer& layer, int index, Stage stage,
                            int chunk) {
   switch (stage) {
     case Stage::kNorm:
-      return Norm(layer.input_norm, layer.input_norm_bias, *layer.qkv, chunk);
+      return Norm(layer.input_norm, layer.input_norm_bias, layer.qkv.get(),
+                  layer, chunk);
     case Stage::kHeads:
       return Heads(layer, index, chunk);
+    case Stage::kPlaceRows:
+      return PlaceRows(layer, index, chunk);
     case Stage::kAttend:
       return AttendItem(layer, index, chunk);
     case Stage::kPutAttended:
@@ -158,8 +185,11 @@ void ForwardStep::RunStage(const NetworkLayer& layer, int index, Stage stage,
     case Stage::kOutput:
       return AddProduct(*layer.output, attended_, output_plan_,
                         layer.output_bias, chunk);
+    case Stage::kAddAttended:
+      return AddNormed(layer.attended_norm, chunk);
     case Stage::kPostNorm:
-      return Norm(layer.post_norm, layer.post_norm_bias, *layer.up, chunk);
+      return Norm(layer.post_norm, layer.post_norm_bias, layer.up.get(), layer,
+                  chunk);
     case Stage::kUp:
       return Up(layer, chunk);
     case Stage::kPutHidden:
@@ -167,6 +197,12 @@ void ForwardStep::RunStage(const NetworkLayer& layer, int index, Stage stage,
     case Stage::kDown:
       return AddProduct(*layer.down, hidden_, down_plan_, layer.down_bias,
                         chunk);
+    case Stage::kExperts:
+      return experts_.RunExpert(layer, chunk);
+    case Stage::kMix:
+      return Mix(chunk);
+    case Stage::kAddForwarded:
+      return AddNormed(layer.forwarded_norm, chunk);
   }
 }
 
@@ -177,6 +213,9 @@ void ForwardStep::Embed(int chunk) {
   for (size_t t = 0; t < segment.tokens.size(); ++t) {
     float* x = x_.data() + (static_cast<size_t>(first) + t) * d();
     net_->embedding->Row(segment.tokens[t], x);
+    if (config().embedding_scale != 1) {
+      for (size_t i = 0; i < d(); ++i) x[i] *= config().embedding_scale;
+    }
     if (net_->positions.empty()) continue;
     AddTo(
         x,
@@ -196,24 +235,33 @@ void ForwardStep::OpenPages(const Segment& segment) {
   }
 }
 
-void ForwardStep::Norm(const std::vector<float>& weight,
-                       const std::vector<float>& bias, const Weights& next,
-                       int chunk) {
+void ForwardStep::NormRow(const std::vector<float>& weight,
+                          const std::vector<float>& bias, int row,
+                          float* to) const {
   const int n = config().hidden_size;
+  const float* x = x_.data() + static_cast<size_t>(row) * d();
+  if (weight.empty()) {  // norms_before is false
+    std::copy_n(x, d(), to);
+  } else if (config().norm == NormKind::kRms) {
+    RmsNorm(x, weight.data(), n, config().rms_norm_eps, to);
+  } else {
+    LayerNorm(x, weight.data(), bias.data(), n, config().rms_norm_eps, to);
+  }
+}
+
+// For a product with `next`, or for the layer's experts if it is null.
+void ForwardStep::Norm(const std::vector<float>& weight,
+                       const std::vector<float>& bias, const Weights* next,
+                       const NetworkLayer& layer, int chunk) {
   thread_local std::vector<float> y;
   y.resize(kRowChunk * d());
   const int row = chunk * kRowChunk;
   const int count = std::min(kRowChunk, rows() - row);
   for (int r = 0; r < count; ++r) {
-    const float* x = x_.data() + static_cast<size_t>(row + r) * d();
-    float* to = y.data() + static_cast<size_t>(r) * d();
-    if (config().norm == NormKind::kRms) {
-      RmsNorm(x, weight.data(), n, config().rms_norm_eps, to);
-    } else {
-      LayerNorm(x, weight.data(), bias.data(), n, config().rms_norm_eps, to);
-    }
+    NormRow(weight, bias, row + r, y.data() + static_cast<size_t>(r) * d());
   }
-  path_->PackRows(next, y.data(), d(), row, count, normed_.data());
+  if (next == nullptr) return experts_.Route(layer, row, count, y.data());
+  path_->PackRows(*next, y.data(), d(), row, count, normed_.data());
 }
 
 void ForwardStep::Heads(const NetworkLayer& layer, int index, int chunk) {
@@ -226,7 +274,31 @@ void ForwardStep::Heads(const NetworkLayer& layer, int index, int chunk) {
       if (!layer.qkv_bias.empty()) {
         AddTo(x, layer.qkv_bias.data() + at.column + c, h);
       }
+      if (config().qk_norm_rows) {
+        std::copy_n(x, h,
+                    qkv_.data() +
+                        static_cast<size_t>(at.row + r) *
+                            static_cast<size_t>(layer.qkv->n()) +
+                        static_cast<size_t>(at.column + c));
+        continue;
+      }
       PlaceHead(layer, index, at.row + r, (at.column + c) / h, x);
+    }
+  }
+}
+
+// Norms a row's queries and keys over all heads before they are placed.
+void ForwardStep::PlaceRows(const NetworkLayer& layer, int index, int chunk) {
+  const TrunkConfig& c = config();
+  const int h = c.head_dim, q = c.heads * h, kv = c.kv_heads * h;
+  const int end = std::min((chunk + 1) * kRowChunk, rows());
+  for (int row = chunk * kRowChunk; row < end; ++row) {
+    float* x = qkv_.data() +
+               static_cast<size_t>(row) * static_cast<size_t>(layer.qkv->n());
+    RmsNorm(x, layer.query_norm.data(), q, c.rms_norm_eps, x);
+    RmsNorm(x + q, layer.key_norm.data(), kv, c.rms_norm_eps, x + q);
+    for (int head = 0; head < c.heads + 2 * c.kv_heads; ++head, x += h) {
+      PlaceHead(layer, index, row, head, x);
     }
   }
 }
@@ -244,18 +316,19 @@ void ForwardStep::PlaceHead(const NetworkLayer& layer, int index, int row,
   if (value >= 0) {
     return path_->StoreValue(*pages_, page, index, value, slot, x);
   }
-  if (c.qk_norm) {
+  if (c.qk_norm && !c.qk_norm_rows) {
     const std::vector<float>& norm =
         key < 0 ? layer.query_norm : layer.key_norm;
     RmsNorm(x, norm.data(), c.head_dim, c.rms_norm_eps, x);
   }
-  if (!c.learned_positions) {
-    Rotate(x, rope_->cos(position), rope_->sin(position), c.head_dim / 2);
+  if (const Rope* rope = ropes_->of(index)) {
+    Rotate(x, rope->cos(position), rope->sin(position), c.rotary() / 2);
   }
   if (key >= 0) return path_->StoreKey(*pages_, page, index, key, slot, x);
-  path_->PackQuery(x, c.head_dim,
-                   1.0f / std::sqrt(static_cast<float>(c.head_dim)),
-                   Query(row, head));
+  const float scale = c.attention_scale > 0
+                          ? c.attention_scale
+                          : 1.0f / std::sqrt(static_cast<float>(c.head_dim));
+  path_->PackQuery(x, c.head_dim, scale, Query(row, head));
 }
 
 void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
@@ -274,7 +347,7 @@ void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
                            .group = group,
                            .positions = positions_.data() + row,
                            .pages = page_tables_.data() + row,
-                           .window = c.sliding_window,
+                           .window = c.window(index),
                            .queries = Query(item.row, kv_head * group)};
   const int read = path_->Attend(*pages_, task, out.data());
   pages_read_.fetch_add(read, std::memory_order_relaxed);
@@ -305,12 +378,46 @@ void ForwardStep::AddProduct(const Weights& w,
                              const ProductPlan& plan,
                              const std::vector<float>& bias, int chunk) {
   const ProductPlan::Chunk at = plan.chunk(chunk);
-  const float* y = RunProduct(*path_, w, operand.data(), at);
+  float* y = RunProduct(*path_, w, operand.data(), at);
   for (int r = 0; r < at.rows; ++r, y += at.stride()) {
-    float* x = x_.data() + static_cast<size_t>(at.row + r) * d() +
-               static_cast<size_t>(at.column);
-    AddTo(x, y, at.columns);
-    if (!bias.empty()) AddTo(x, bias.data() + at.column, at.columns);
+    if (!bias.empty()) AddTo(y, bias.data() + at.column, at.columns);
+    AddBranch(at.row + r, at.column, at.columns, y);
+  }
+}
+
+void ForwardStep::AddBranch(int row, int column, int columns, const float* y) {
+  const size_t at =
+      static_cast<size_t>(row) * d() + static_cast<size_t>(column);
+  if (config().norms_after) {
+    std::copy_n(y, columns, branch_.data() + at);
+    return;
+  }
+  float* x = x_.data() + at;
+  const float scale = config().residual_scale;
+  if (scale == 1) return AddTo(x, y, columns);
+  for (int i = 0; i < columns; ++i) x[i] += scale * y[i];
+}
+
+void ForwardStep::AddNormed(const std::vector<float>& weight, int chunk) {
+  const int end = std::min((chunk + 1) * kRowChunk, rows());
+  const float scale = config().residual_scale;
+  for (int row = chunk * kRowChunk; row < end; ++row) {
+    float* y = branch_.data() + static_cast<size_t>(row) * d();
+    float* x = x_.data() + static_cast<size_t>(row) * d();
+    RmsNorm(y, weight.data(), config().hidden_size, config().rms_norm_eps, y);
+    for (size_t i = 0; i < d(); ++i) x[i] += scale * y[i];
+  }
+}
+
+void ForwardStep::Mix(int chunk) {
+  thread_local std::vector<float> y;
+  y.resize(kRowChunk * d());
+  const int row = chunk * kRowChunk;
+  const int count = std::min(kRowChunk, rows() - row);
+  experts_.Mix(row, count, y.data());
+  for (int r = 0; r < count; ++r) {
+    AddBranch(row + r, 0, config().hidden_size,
+              y.data() + static_cast<size_t>(r) * d());
   }
 }
 
@@ -342,34 +449,22 @@ void ForwardStep::Up(const NetworkLayer& layer, int chunk) {
 
 // Leaves its result in the first columns of each row.
 void ForwardStep::ActivateChunk(const ProductPlan::Chunk& at, float* y) const {
-  const Activation act = config().activation;
-  const int half = path_->column_block() / 2;
   for (int r = 0; r < at.rows; ++r, y += at.stride()) {
-    if (!config().gated) {
-      Activate(act, y, at.columns);
-      continue;
-    }
-    for (int c = 0; c < at.columns; c += 2 * half) {
-      ActivateMul(act, y + c, y + c + half, half);
-      if (c > 0) std::copy_n(y + c, half, y + c / 2);
+    if (config().gated) {
+      ActivateGated(config().activation, path_->column_block(), at.columns, y);
+    } else {
+      Activate(config().activation, y, at.columns);
     }
   }
 }
 
 void ForwardStep::Final(int chunk) {
   const Segment& s = segments_[static_cast<size_t>(chunk)];
-  const int n = config().hidden_size;
-  const size_t first =
-      static_cast<size_t>(first_row_[static_cast<size_t>(chunk)]);
+  const int first = first_row_[static_cast<size_t>(chunk)];
   const size_t count = s.tokens.size();
   const auto norm = [&](size_t t, float* to) {
-    const float* x = x_.data() + (first + t) * d();
-    if (config().norm == NormKind::kRms) {
-      RmsNorm(x, net_->final_norm.data(), n, config().rms_norm_eps, to);
-    } else {
-      LayerNorm(x, net_->final_norm.data(), net_->final_norm_bias.data(), n,
-                config().rms_norm_eps, to);
-    }
+    NormRow(net_->final_norm, net_->final_norm_bias,
+            first + static_cast<int>(t), to);
   };
   if (s.all_hidden != nullptr) {
     for (size_t t = 0; t < count; ++t) norm(t, s.all_hidden + t * d());

@@ -1,6 +1,6 @@
 // One forward pass of a batch of segments, phase by phase.
 //
-//   step.Begin(net, path, rope, segments, pages, executor.threads());
+//   step.Begin(net, path, ropes, segments, pages, executor.threads());
 //   executor.RunPhases(step.chunks(), [&](int phase, int chunk) {
 //     step.Run(phase, chunk);
 //   });
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "models/kernel_executor/expert_step.h"
 #include "models/kernel_executor/network.h"
 #include "models/kernel_executor/product_plan.h"
 #include "models/trunk/rope.h"
@@ -25,7 +26,7 @@ namespace espalier {
 class ForwardStep {
  public:
   // All arguments outlive the pass.
-  void Begin(const Network& net, const KernelPath& path, const Rope& rope,
+  void Begin(const Network& net, const KernelPath& path, const Ropes& ropes,
              absl::Span<const Segment> segments, PageMemory& pages,
              int threads);
   absl::Span<const int> chunks() const { return chunks_; }
@@ -40,13 +41,18 @@ class ForwardStep {
   enum class Stage {
     kNorm,
     kHeads,
+    kPlaceRows,  // qk_norm_rows only
     kAttend,
     kPutAttended,
     kOutput,
+    kAddAttended,  // norms_after only
     kPostNorm,
     kUp,
     kPutHidden,
-    kDown
+    kDown,
+    kExperts,  // instead of kUp to kDown
+    kMix,
+    kAddForwarded,  // norms_after only
   };
   // Adjacent rows that one chunk of attention processes.
   struct Item {
@@ -66,9 +72,13 @@ class ForwardStep {
   void Embed(int chunk);
   void OpenPages(const Segment& segment);
   void RunStage(const NetworkLayer& layer, int index, Stage stage, int chunk);
+  // Writes the norm of residual row `row`.
+  void NormRow(const std::vector<float>& weight, const std::vector<float>& bias,
+               int row, float* to) const;
   void Norm(const std::vector<float>& weight, const std::vector<float>& bias,
-            const Weights& next, int chunk);
+            const Weights* next, const NetworkLayer& layer, int chunk);
   void Heads(const NetworkLayer& layer, int index, int chunk);
+  void PlaceRows(const NetworkLayer& layer, int index, int chunk);
   void PlaceHead(const NetworkLayer& layer, int index, int row, int head,
                  float* x);
   void AttendItem(const NetworkLayer& layer, int index, int chunk);
@@ -79,11 +89,16 @@ class ForwardStep {
                   int chunk);
   void Up(const NetworkLayer& layer, int chunk);
   void ActivateChunk(const ProductPlan::Chunk& at, float* y) const;
+  void Mix(int chunk);
+  void AddNormed(const std::vector<float>& weight, int chunk);
+  // Adds y[columns] to the residual from column `column` of a row on, or puts
+  // it aside for AddNormed.
+  void AddBranch(int row, int column, int columns, const float* y);
   void Final(int chunk);
 
   const Network* net_ = nullptr;
   const KernelPath* path_ = nullptr;
-  const Rope* rope_ = nullptr;
+  const Ropes* ropes_ = nullptr;
   PageMemory* pages_ = nullptr;
   absl::Span<const Segment> segments_;
 
@@ -92,7 +107,9 @@ class ForwardStep {
   std::vector<int> positions_;
   std::vector<int32_t> tokens_;
   std::vector<const PageId*> page_tables_;
-  std::vector<float> x_;  // [rows, d], the residual stream
+  std::vector<float> x_;       // [rows, d], the residual stream
+  std::vector<float> branch_;  // [rows, d], if norms_after
+  std::vector<float> qkv_;     // [rows, (heads + 2 kv_heads) h], qk_norm_rows
 
   std::vector<std::byte> normed_, queries_, attended_, hidden_;  // operands
   size_t query_rows_ = 0;  // room per KV head, in queries
@@ -100,6 +117,7 @@ class ForwardStep {
   std::vector<float> attended_rows_, hidden_rows_;
   bool by_rows_ = false;
 
+  ExpertStep experts_;
   std::vector<Item> items_;
   ProductPlan heads_plan_, output_plan_, up_plan_, down_plan_;
   std::vector<Stage> stages_;  // per layer

@@ -14,11 +14,16 @@
 //     down    product, bias, added to the residual
 //   final     norm of the requested rows
 //
+// Some architectures need more: the norm of whole rows of queries and keys
+// before they are rotated, norms of what is added to the residual, experts
+// (expert_step.h).
+//
 // A chunk of a product is some columns of some rows, so that each weight is
 // read once for all rows and by one thread.
 #include "models/kernel_executor/kernel_trunk.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "base/check.h"
@@ -26,8 +31,23 @@
 
 namespace espalier {
 
+namespace {
+
+// In place.
+void ScaleLogits(const TrunkConfig& c, int n, float* logits) {
+  if (c.logit_scale != 1) {
+    for (int i = 0; i < n; ++i) logits[i] *= c.logit_scale;
+  }
+  if (c.logit_cap <= 0) return;
+  for (int i = 0; i < n; ++i) {
+    logits[i] = c.logit_cap * std::tanh(logits[i] / c.logit_cap);
+  }
+}
+
+}  // namespace
+
 KernelTrunk::KernelTrunk(Network network, const KernelPath& path)
-    : net_(std::move(network)), path_(path), rope_(net_.config) {}
+    : net_(std::move(network)), path_(path), ropes_(net_.config) {}
 
 std::unique_ptr<PageMemory> KernelTrunk::NewPages() const {
   const TrunkConfig& c = net_.config;
@@ -36,13 +56,12 @@ std::unique_ptr<PageMemory> KernelTrunk::NewPages() const {
 
 void KernelTrunk::Forward(absl::Span<const Segment> segments, PageMemory& pages,
                           Executor& executor) {
-  const TrunkConfig& c = net_.config;
   int length = 0;
   for (const Segment& s : segments) {
     length = std::max(length, s.start + static_cast<int>(s.tokens.size()));
   }
-  if (!c.learned_positions) rope_.Reach(length);
-  step_.Begin(net_, path_, rope_, segments, pages, executor.threads());
+  ropes_.Reach(length);
+  step_.Begin(net_, path_, ropes_, segments, pages, executor.threads());
   executor.RunPhases(step_.chunks(),
                      [&](int phase, int chunk) { step_.Run(phase, chunk); });
 }
@@ -65,10 +84,11 @@ void KernelTrunk::Logits(const float* hidden, int n, float* logits,
     const ProductPlan::Chunk at = plan.chunk(chunk);
     const float* y = RunProduct(path_, head, operand_.data(), at);
     for (int r = 0; r < at.rows; ++r) {
-      std::copy_n(y + static_cast<size_t>(r) * at.stride(),
-                  std::min(at.columns, c.vocab_size - at.column),
-                  logits + static_cast<size_t>(at.row + r) * vocab +
-                      static_cast<size_t>(at.column));
+      float* to = logits + static_cast<size_t>(at.row + r) * vocab +
+                  static_cast<size_t>(at.column);
+      const int columns = std::min(at.columns, c.vocab_size - at.column);
+      std::copy_n(y + static_cast<size_t>(r) * at.stride(), columns, to);
+      ScaleLogits(c, columns, to);
     }
   });
 }

@@ -39,7 +39,7 @@ class KernelTrunk : public Trunk {
  private:
   const Network net_;
   const KernelPath& path_;
-  Rope rope_;
+  Ropes ropes_;
   ForwardStep step_;
   std::vector<std::byte> operand_;
 };

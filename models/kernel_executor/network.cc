@@ -1,6 +1,8 @@
 #include "models/kernel_executor/network.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace espalier {
@@ -50,8 +52,12 @@ class Packer {
     int64_t bytes = net.embedding->bytes();
     if (net.lm_head) bytes += net.lm_head->bytes();
     for (const NetworkLayer& layer : net.layers) {
-      bytes += layer.qkv->bytes() + layer.output->bytes() + layer.up->bytes() +
-               layer.down->bytes();
+      bytes += layer.qkv->bytes() + layer.output->bytes();
+      if (layer.up) bytes += layer.up->bytes() + layer.down->bytes();
+      if (layer.router) bytes += layer.router->bytes();
+      for (const ExpertWeights& expert : layer.experts) {
+        bytes += expert.up->bytes() + expert.down->bytes();
+      }
     }
     return bytes;
   }
@@ -71,8 +77,14 @@ class Packer {
     out.output_bias = Vector(TensorRole::kOutputBias, i);
     out.post_norm = Vector(TensorRole::kPostNorm, i);
     out.post_norm_bias = Vector(TensorRole::kPostNormBias, i);
+    out.attended_norm = Vector(TensorRole::kAttendedNorm, i);
+    out.forwarded_norm = Vector(TensorRole::kForwardedNorm, i);
+    if (c_.experts > 0) {
+      AddExperts(i, out);
+      return out;
+    }
     if (c_.gated) {
-      out.up = GateUp(i);
+      out.up = GateUp(TensorRole::kGate, TensorRole::kUp, i, 0);
       out.up_bias = GateUpBias(i);
     } else {
       out.up = Matrix({TensorRole::kUp}, i);
@@ -81,6 +93,30 @@ class Packer {
     out.down = Matrix({TensorRole::kDown}, i);
     out.down_bias = Vector(TensorRole::kDownBias, i);
     return out;
+  }
+
+  void AddExperts(int layer, NetworkLayer& out) const {
+    const int d = c_.hidden_size, f = c_.intermediate_size;
+    out.router = std::make_unique<PackedMatrix>(
+        c_.experts, d, WeightKind::kFp32, [&](int begin, int count, float* to) {
+          source_.Read(TensorRole::kRouter, layer, begin, begin + count, to);
+        });
+    for (int e = 0; e < c_.experts; ++e) {
+      ExpertWeights& expert = out.experts.emplace_back();
+      expert.up =
+          GateUp(TensorRole::kExpertGate, TensorRole::kExpertUp, layer, e);
+      expert.down =
+          path_.Pack(d, f, kind_, [&](int begin, int count, float* to) {
+            const int64_t from = int64_t{e} * d + begin;
+            source_.Read(TensorRole::kExpertDown, layer, from, from + count,
+                         to);
+          });
+    }
+    for (const TensorRole part :
+         {TensorRole::kRouter, TensorRole::kExpertGate, TensorRole::kExpertUp,
+          TensorRole::kExpertDown}) {
+      source_.Release(part, layer);
+    }
   }
 
   // Empty if the network has no such part.
@@ -154,29 +190,34 @@ class Packer {
   int GateUpRows() const {
     return (c_.intermediate_size + Half() - 1) / Half() * Half() * 2;
   }
-  // The part and row that row `row` of the joined matrix comes from; the row
-  // may lie beyond the part's last.
-  std::pair<TensorRole, int> GateUpRow(int row) const {
+  // Whether row `row` of the joined matrix is a gate's, and which row of its
+  // part it is; that may lie beyond the part's last.
+  std::pair<bool, int> GateUpRow(int row) const {
     const int block = row / (2 * Half()), in = row % (2 * Half());
-    return {in < Half() ? TensorRole::kGate : TensorRole::kUp,
-            block * Half() + in % Half()};
+    return {in < Half(), block * Half() + in % Half()};
   }
 
-  std::unique_ptr<Weights> GateUp(int layer) const {
+  // `expert` is 0 for parts that are not experts'.
+  std::unique_ptr<Weights> GateUp(TensorRole gate, TensorRole up, int layer,
+                                  int expert) const {
+    const int64_t first = int64_t{expert} * c_.intermediate_size;
     const ptrdiff_t k = c_.hidden_size;
     auto out = path_.Pack(GateUpRows(), c_.hidden_size, kind_,
                           [&](int begin, int count, float* to) {
                             for (int r = 0; r < count; ++r, to += k) {
-                              const auto [part, row] = GateUpRow(begin + r);
+                              const auto [is_gate, row] = GateUpRow(begin + r);
                               if (row < c_.intermediate_size) {
-                                source_.Read(part, layer, row, row + 1, to);
+                                source_.Read(is_gate ? gate : up, layer,
+                                             first + row, first + row + 1, to);
                               } else {
                                 std::fill(to, to + k, 0.0f);
                               }
                             }
                           });
-    source_.Release(TensorRole::kGate, layer);
-    source_.Release(TensorRole::kUp, layer);
+    if (!IsExpertPart(up)) {
+      source_.Release(gate, layer);
+      source_.Release(up, layer);
+    }
     return out;
   }
 
@@ -186,10 +227,10 @@ class Packer {
     std::vector<float> out;
     if (up.empty()) return out;
     for (int r = 0; r < GateUpRows(); ++r) {
-      const auto [part, row] = GateUpRow(r);
+      const auto [is_gate, row] = GateUpRow(r);
       const size_t at = static_cast<size_t>(row);
       out.push_back(row >= c_.intermediate_size ? 0
-                    : part == TensorRole::kGate ? gate[at]
+                    : is_gate                   ? gate[at]
                                                 : up[at]);
     }
     return out;

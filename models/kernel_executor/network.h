@@ -17,15 +17,21 @@ namespace espalier {
 
 // d hidden_size, h head_dim, f intermediate_size. Vectors that the architecture
 // lacks are empty.
+struct ExpertWeights {
+  std::unique_ptr<Weights> up;    // as in NetworkLayer, gated
+  std::unique_ptr<Weights> down;  // [d, f]
+};
+
 struct NetworkLayer {
   std::vector<float> input_norm, input_norm_bias;  // [d]
-  std::vector<float> query_norm, key_norm;         // [h]
+  std::vector<float> query_norm, key_norm;         // [h], or of all heads
   std::unique_ptr<Weights> qkv;  // [(heads + 2 kv_heads) h, d]
   std::vector<float> qkv_bias;
   // [d, heads PadHead(h)]: a head's columns in the layout of attention's
   // output.
   std::unique_ptr<Weights> output;
   std::vector<float> output_bias;                // [d]
+  std::vector<float> attended_norm;              // [d]
   std::vector<float> post_norm, post_norm_bias;  // [d]
   // Gated: [2 PadToHalf(f), d], alternating half a column block of gates and
   // the same outputs of up. Otherwise [f, d].
@@ -33,6 +39,10 @@ struct NetworkLayer {
   std::vector<float> up_bias;     // ordered like the rows of `up`
   std::unique_ptr<Weights> down;  // [d, f]
   std::vector<float> down_bias;   // [d]
+  // With experts, which have no `up` and `down` of the layer.
+  std::unique_ptr<PackedMatrix> router;  // [experts, d], fp32
+  std::vector<ExpertWeights> experts;
+  std::vector<float> forwarded_norm;  // [d]
 };
 
 struct Network {

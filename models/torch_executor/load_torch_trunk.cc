@@ -67,6 +67,12 @@ absl::StatusOr<std::unique_ptr<Trunk>> LoadTorchTrunk(
   ESP_ASSIGN_OR_RETURN(const at::Device device, FindDevice(name));
   ESP_ASSIGN_OR_RETURN(const auto source,
                        TensorSource::Open(path, options.part));
+  if (source->config().experts > 0) {
+    return absl::UnimplementedError(
+        absl::StrCat(path, ": device ", options.device,
+                     ": found a network with experts, supported: networks "
+                     "without; use the device cpu"));
+  }
   const Packing packing = ChoosePacking(*source, options.weights);
   const at::ScalarType dtype =
       packing == Packing::kFp32 ? at::kFloat : at::kBFloat16;

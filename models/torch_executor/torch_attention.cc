@@ -1,5 +1,7 @@
 #include "models/torch_executor/torch_attention.h"
 
+#include <utility>
+
 namespace espalier {
 namespace {
 
@@ -18,11 +20,11 @@ constexpr int64_t kDeviceSmall = int64_t{16} << 20;
 
 }  // namespace
 
-AttentionLimits LimitsFor(const TrunkConfig& c, at::Device device,
+AttentionLimits LimitsFor(const TrunkConfig& c, int window, at::Device device,
                           at::ScalarType dtype) {
   const int64_t element = static_cast<int64_t>(c10::elementSize(dtype));
   AttentionLimits limits;
-  limits.window = c.sliding_window;
+  limits.window = window;
   // Scores in fp32, briefly twice, and in the pages' dtype.
   limits.row_key_bytes = c.heads * (8 + element);
   limits.key_bytes = 2 * element * c.kv_heads * c.head_dim;
@@ -31,10 +33,13 @@ AttentionLimits LimitsFor(const TrunkConfig& c, at::Device device,
   return limits;
 }
 
-TorchAttention::TorchAttention(const TrunkConfig& config,
-                               const AttentionPlan& plan, IndexUpload& upload)
-    : c_(config), plan_(plan), group_(config.heads / config.kv_heads) {
-  for (const AttentionBatch& batch : plan.batches) {
+TorchAttention::TorchAttention(const TrunkConfig& config, int window,
+                               AttentionPlan plan, IndexUpload& upload)
+    : c_(config),
+      window_(window),
+      plan_(std::move(plan)),
+      group_(config.heads / config.kv_heads) {
+  for (const AttentionBatch& batch : plan_.batches) {
     Batch& out = batches_.emplace_back();
     out.row_index = upload.Add(batch.row_index);
     out.page_ids = upload.Add(batch.page_ids);
@@ -42,7 +47,7 @@ TorchAttention::TorchAttention(const TrunkConfig& config,
     out.row_positions = upload.Add(batch.row_positions);
     out.page_positions = upload.Add(batch.page_positions);
   }
-  parts_range_ = upload.Add(plan.part_index);
+  parts_range_ = upload.Add(plan_.part_index);
 }
 
 void TorchAttention::Prepare(const IndexUpload& upload) {
@@ -67,8 +72,8 @@ void TorchAttention::Prepare(const IndexUpload& upload) {
          slots)
             .view({shape.units, 1, 1, 1, -1});
     batch.hidden = keys > rows;
-    if (c_.sliding_window > 0) {
-      batch.hidden.logical_or_(keys <= rows - c_.sliding_window);
+    if (window_ > 0) {
+      batch.hidden.logical_or_(keys <= rows - window_);
     }
   }
   const at::TensorOptions floats = integers.dtype(at::kFloat);
@@ -104,6 +109,9 @@ void TorchAttention::RunBatch(const AttentionBatch& shape, const Batch& batch,
                            .reshape({products, rows * group_, h});
   // [U H, R G, K]
   at::Tensor scores = at::bmm(q, gather(keys).transpose(1, 2)).to(at::kFloat);
+  if (c_.attention_cap > 0) {
+    scores.div_(c_.attention_cap).tanh_().mul_(c_.attention_cap);
+  }
   if (batch.hidden.defined()) {
     scores.view({units, c_.kv_heads, rows, group_, count})
         .masked_fill_(batch.hidden, kUnseen);

@@ -24,14 +24,15 @@
 
 namespace espalier {
 
-// Limits for this network: scratch memory per row and key, and per key.
-AttentionLimits LimitsFor(const TrunkConfig& config, at::Device device,
-                          at::ScalarType dtype);
+// Limits for layers of this network with the window, or without one: scratch
+// memory per row and key, and per key.
+AttentionLimits LimitsFor(const TrunkConfig& config, int window,
+                          at::Device device, at::ScalarType dtype);
 
 class TorchAttention {
  public:
-  // `config` and `plan` must outlive this object.
-  TorchAttention(const TrunkConfig& config, const AttentionPlan& plan,
+  // Of layers with this window; 0: none. `config` must outlive this object.
+  TorchAttention(const TrunkConfig& config, int window, AttentionPlan plan,
                  IndexUpload& upload);
   // Computes what all layers share; call after upload.Send.
   void Prepare(const IndexUpload& upload);
@@ -53,7 +54,8 @@ class TorchAttention {
   at::Tensor Merge() const;
 
   const TrunkConfig& c_;
-  const AttentionPlan& plan_;
+  const int window_;
+  const AttentionPlan plan_;
   const int64_t group_;  // query heads per KV head
   std::vector<Batch> batches_;
   IndexUpload::Range parts_range_;

@@ -48,6 +48,8 @@ class Loader {
         i);
     out.output = Matrix({TensorRole::kOutput}, i);
     out.output_bias = Vector({TensorRole::kOutputBias}, i);
+    out.attended_norm = Vector({TensorRole::kAttendedNorm}, i);
+    out.forwarded_norm = Vector({TensorRole::kForwardedNorm}, i);
     out.post_norm = Vector({TensorRole::kPostNorm}, i);
     out.post_norm_bias = Vector({TensorRole::kPostNormBias}, i);
     out.up = Matrix(gate(TensorRole::kGate, TensorRole::kUp), i);

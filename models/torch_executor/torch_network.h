@@ -21,17 +21,20 @@ namespace espalier {
 // is undefined.
 struct TorchLayer {
   at::Tensor input_norm, input_norm_bias;  // [d]
-  at::Tensor query_norm, key_norm;         // [h]
+  at::Tensor query_norm, key_norm;         // [h], or of all heads
   at::Tensor qkv, qkv_bias;                // [(heads + 2 kv_heads) h, d]
   at::Tensor output, output_bias;          // [d, heads h]
+  at::Tensor attended_norm;                // [d]
   at::Tensor post_norm, post_norm_bias;    // [d]
   // Gated: [2 f, d], the gates' rows first. Otherwise [f, d].
   at::Tensor up, up_bias;
   at::Tensor down, down_bias;  // [d, f]
+  at::Tensor forwarded_norm;   // [d]
 };
 
 struct TorchNetwork {
-  // Throws c10::Error if the device's memory is too small.
+  // Throws c10::Error if the device's memory is too small. The network must
+  // have no experts.
   static TorchNetwork Load(const TensorSource& source, at::Device device,
                            at::ScalarType dtype);
 

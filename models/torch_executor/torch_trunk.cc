@@ -45,7 +45,7 @@ TorchTrunk::TorchTrunk(TorchNetwork network, int64_t reserve_bytes)
       device_(net_.embedding.device()),
       dtype_(net_.embedding.scalar_type()),
       reserve_bytes_(reserve_bytes),
-      rope_(net_.config) {}
+      ropes_(net_.config) {}
 
 std::unique_ptr<PageMemory> TorchTrunk::NewPages() const {
   return std::make_unique<TorchPages>(
@@ -80,30 +80,35 @@ void TorchTrunk::RunTrunk(absl::Span<const Segment> segments,
   }
   if (tokens.empty()) return;
 
-  const AttentionPlan plan =
-      PlanAttention(segments, LimitsFor(c, device_, dtype_));
   IndexUpload upload;
   const auto tokens_at = upload.Add(tokens);
   const auto positions_at = upload.Add(positions);
   const auto slots_at = upload.Add(slots);
   const auto wanted_at = upload.Add(WantedRows(segments));
-  TorchAttention attention(c, plan, upload);
+  std::map<int, TorchAttention> attention;  // by the layers' windows
+  for (int i = 0; i < c.layers; ++i) {
+    const int window = c.window(i);
+    if (attention.contains(window)) continue;
+    attention.try_emplace(
+        window, c, window,
+        PlanAttention(segments, LimitsFor(c, window, device_, dtype_)), upload);
+  }
   upload.Send(device_);
-  attention.Prepare(upload);
+  for (auto& [window, of_window] : attention) of_window.Prepare(upload);
 
   Rows rows;
   rows.positions = upload.at(positions_at);
   const at::Tensor heads = at::arange(c.kv_heads, rows.positions.options());
   rows.slots =
       (upload.at(slots_at).unsqueeze(1) + heads * kPageSlots).flatten();
-  if (!c.learned_positions) {
-    Reach(length);
-    rows.cos = cos_.index_select(0, rows.positions).unsqueeze(1);
-    rows.sin = sin_.index_select(0, rows.positions).unsqueeze(1);
+  Reach(length);
+  for (const auto& [rope, all] : angles_) {
+    rows.angles[rope] = {all.cos.index_select(0, rows.positions).unsqueeze(1),
+                         all.sin.index_select(0, rows.positions).unsqueeze(1)};
   }
   at::Tensor x = Embed(upload.at(tokens_at), rows);
   for (int i = 0; i < c.layers; ++i) {
-    Attend(i, rows, pages, attention, x);
+    Attend(i, rows, pages, attention.at(c.window(i)), x);
     FeedForward(net_.layers[static_cast<size_t>(i)], x);
   }
   if (wanted_at.size == 0) return;
@@ -115,6 +120,7 @@ void TorchTrunk::RunTrunk(absl::Span<const Segment> segments,
 
 at::Tensor TorchTrunk::Embed(const at::Tensor& tokens, const Rows& rows) const {
   at::Tensor x = net_.embedding.index_select(0, tokens).to(at::kFloat);
+  if (net_.config.embedding_scale != 1) x.mul_(net_.config.embedding_scale);
   if (net_.config.learned_positions) {
     x.add_(net_.positions.index_select(0, rows.positions));
   }
@@ -133,17 +139,13 @@ void TorchTrunk::Attend(int index, const Rows& rows, TorchPages& pages,
   at::Tensor queries = qkv.narrow(1, 0, c.heads);
   at::Tensor keys = qkv.narrow(1, c.heads, c.kv_heads);
   if (c.qk_norm) {
-    queries = RmsNorm(queries, layer.query_norm, c.rms_norm_eps);
-    keys = RmsNorm(keys, layer.key_norm, c.rms_norm_eps);
+    queries = NormHeads(queries, layer.query_norm);
+    keys = NormHeads(keys, layer.key_norm);
   }
-  if (!c.learned_positions) {
-    const auto rotate = [&](const at::Tensor& y) {
-      const at::Tensor a = y.narrow(2, 0, h / 2), b = y.narrow(2, h / 2, h / 2);
-      return at::cat({a * rows.cos - b * rows.sin, b * rows.cos + a * rows.sin},
-                     2);
-    };
-    queries = rotate(queries);
-    keys = rotate(keys);
+  if (const Rope* rope = ropes_.of(index)) {
+    const Angles& angles = rows.angles.at(rope);
+    queries = Rotated(queries, angles);
+    keys = Rotated(keys, angles);
   }
   const auto store = [&](at::Tensor blocks, const at::Tensor& y) {
     blocks.view({-1, h}).index_copy_(0, rows.slots,
@@ -152,10 +154,37 @@ void TorchTrunk::Attend(int index, const Rows& rows, TorchPages& pages,
   store(pages.key_blocks(index), keys);
   store(pages.value_blocks(index),
         qkv.narrow(1, c.heads + c.kv_heads, c.kv_heads));
-  const double scale = 1 / std::sqrt(static_cast<double>(h));
+  const double scale = c.attention_scale > 0
+                           ? c.attention_scale
+                           : 1 / std::sqrt(static_cast<double>(h));
   const at::Tensor attended =
       attention.Run((queries * scale).to(dtype_), pages, index);
-  x.add_(Product(attended, layer.output, layer.output_bias));
+  AddBranch(Product(attended, layer.output, layer.output_bias),
+            layer.attended_norm, x);
+}
+
+at::Tensor TorchTrunk::Rotated(const at::Tensor& y,
+                               const Angles& angles) const {
+  const int64_t rotary = net_.config.rotary(), half = rotary / 2;
+  const at::Tensor a = y.narrow(2, 0, half), b = y.narrow(2, half, half);
+  return at::cat(
+      {a * angles.cos - b * angles.sin, b * angles.cos + a * angles.sin,
+       y.narrow(2, rotary, y.size(2) - rotary)},
+      2);
+}
+
+at::Tensor TorchTrunk::NormHeads(const at::Tensor& y,
+                                 const at::Tensor& weight) const {
+  const TrunkConfig& c = net_.config;
+  if (!c.qk_norm_rows) return RmsNorm(y, weight, c.rms_norm_eps);
+  return RmsNorm(y.flatten(1), weight, c.rms_norm_eps).view_as(y);
+}
+
+void TorchTrunk::AddBranch(const at::Tensor& y, const at::Tensor& weight,
+                           at::Tensor& x) const {
+  const TrunkConfig& c = net_.config;
+  x.add_(weight.defined() ? RmsNorm(y, weight, c.rms_norm_eps) : y,
+         c.residual_scale);
 }
 
 void TorchTrunk::FeedForward(const TorchLayer& layer, at::Tensor& x) const {
@@ -165,7 +194,7 @@ void TorchTrunk::FeedForward(const TorchLayer& layer, at::Tensor& x) const {
   const int64_t f = c.intermediate_size;
   y = c.gated ? Activate(y.narrow(1, 0, f)).mul_(y.narrow(1, f, f))
               : Activate(y);
-  x.add_(Product(y, layer.down, layer.down_bias));
+  AddBranch(Product(y, layer.down, layer.down_bias), layer.forwarded_norm, x);
 }
 
 void TorchTrunk::WriteHidden(absl::Span<const Segment> segments,
@@ -188,6 +217,7 @@ void TorchTrunk::WriteHidden(absl::Span<const Segment> segments,
 at::Tensor TorchTrunk::Norm(const at::Tensor& x, const at::Tensor& weight,
                             const at::Tensor& bias) const {
   const TrunkConfig& c = net_.config;
+  if (!weight.defined()) return x;
   if (c.norm == NormKind::kRms) return RmsNorm(x, weight, c.rms_norm_eps);
   return at::layer_norm(x, {c.hidden_size}, weight, bias, c.rms_norm_eps);
 }
@@ -212,14 +242,27 @@ at::Tensor TorchTrunk::Activate(const at::Tensor& x) const {
 }
 
 void TorchTrunk::Reach(int length) {
-  if (cos_.defined() && length <= cos_.size(0)) return;
-  // In large steps: the whole table is uploaded each time.
-  length = std::max(length, 1024);
-  if (cos_.defined()) length = std::max<int>(length, 2 * cos_.size(0));
-  rope_.Reach(length);
-  const int64_t half = net_.config.head_dim / 2;
-  cos_ = OnHost(rope_.cos(0), length, half).clone().to(device_);
-  sin_ = OnHost(rope_.sin(0), length, half).clone().to(device_);
+  // All tables are equally long.
+  for (int i = 0; i < net_.config.layers; ++i) {
+    const Rope* rope = ropes_.of(i);
+    if (rope == nullptr) continue;
+    const at::Tensor& known = angles_[rope].cos;
+    if (known.defined() && length <= known.size(0)) return;
+    // In large steps: the whole table is uploaded each time.
+    length = std::max(length, 1024);
+    if (known.defined()) length = std::max<int>(length, 2 * known.size(0));
+    break;
+  }
+  ropes_.Reach(length);
+  const int64_t half = net_.config.rotary() / 2;
+  for (int i = 0; i < net_.config.layers; ++i) {
+    const Rope* rope = ropes_.of(i);
+    if (rope == nullptr) continue;
+    Angles& angles = angles_[rope];
+    if (angles.cos.defined() && angles.cos.size(0) == length) continue;
+    angles.cos = OnHost(rope->cos(0), length, half).clone().to(device_);
+    angles.sin = OnHost(rope->sin(0), length, half).clone().to(device_);
+  }
 }
 
 void TorchTrunk::Logits(const float* hidden, int n, float* logits,
@@ -228,7 +271,10 @@ void TorchTrunk::Logits(const float* hidden, int n, float* logits,
   SetThreads(executor.threads());
   OnDevice(device_.str(), [&] {
     const at::Tensor rows = OnHost(hidden, n, c.hidden_size).to(device_);
-    OnHost(logits, n, c.vocab_size).copy_(Product(rows, net_.lm_head, {}));
+    at::Tensor out = Product(rows, net_.lm_head, {});
+    if (c.logit_scale != 1) out.mul_(c.logit_scale);
+    if (c.logit_cap > 0) out.div_(c.logit_cap).tanh_().mul_(c.logit_cap);
+    OnHost(logits, n, c.vocab_size).copy_(out);
   });
 }
 

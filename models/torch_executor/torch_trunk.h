@@ -21,6 +21,7 @@
 
 #include <ATen/ATen.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,11 +49,14 @@ class TorchTrunk : public Trunk {
   void Rewards(const float* hidden, int n, StepScores* scores) override;
 
  private:
+  struct Angles {
+    at::Tensor cos, sin;  // [positions known, rotary / 2], fp32
+  };
   // A pass's row data on the device.
   struct Rows {
     at::Tensor positions;  // [rows]
     at::Tensor slots;      // [rows kv_heads], slots of a layer's keys
-    at::Tensor cos, sin;   // [rows, 1, head_dim / 2]
+    std::map<const Rope*, Angles> angles;  // [rows, 1, rotary / 2]
   };
   void RunTrunk(absl::Span<const Segment> segments, TorchPages& pages);
   at::Tensor Embed(const at::Tensor& tokens, const Rows& rows) const;
@@ -63,6 +67,14 @@ class TorchTrunk : public Trunk {
   void WriteHidden(absl::Span<const Segment> segments,
                    const at::Tensor& hidden) const;
 
+  // First `rotary` dimensions of y [rows, heads, head_dim].
+  at::Tensor Rotated(const at::Tensor& y, const Angles& angles) const;
+  // Norms y [rows, heads, head_dim] by head or by row.
+  at::Tensor NormHeads(const at::Tensor& y, const at::Tensor& weight) const;
+  // Adds a norm of y, if `weight` is defined, or y.
+  void AddBranch(const at::Tensor& y, const at::Tensor& weight,
+                 at::Tensor& x) const;
+  // x itself if there is no weight.
   at::Tensor Norm(const at::Tensor& x, const at::Tensor& weight,
                   const at::Tensor& bias) const;
   // Returns fp32; x is fp32 or the dtype of products.
@@ -76,8 +88,8 @@ class TorchTrunk : public Trunk {
   const at::Device device_;
   const at::ScalarType dtype_;
   const int64_t reserve_bytes_;
-  Rope rope_;
-  at::Tensor cos_, sin_;  // [positions known, head_dim / 2], fp32
+  Ropes ropes_;
+  std::map<const Rope*, Angles> angles_;  // of each of ropes_ in use
 };
 
 }  // namespace espalier

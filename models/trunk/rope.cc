@@ -9,11 +9,11 @@ namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
 
-// base^(-2 i / head_dim) for i < head_dim / 2.
-std::vector<double> Plain(double base, int head_dim) {
+// base^(-2 i / rotary) for i < rotary / 2.
+std::vector<double> Plain(double base, int rotary) {
   std::vector<double> out;
-  for (int i = 0; i < head_dim / 2; ++i) {
-    out.push_back(std::pow(base, -2.0 * i / head_dim));
+  for (int i = 0; i < rotary / 2; ++i) {
+    out.push_back(std::pow(base, -2.0 * i / rotary));
   }
   return out;
 }
@@ -31,20 +31,20 @@ void ScaleLlama3(const RopeScaling& s, std::vector<double>& frequencies) {
 }
 
 // The dimension that makes `turns` rotations within the original context.
-double YarnDimension(const RopeScaling& s, double base, int head_dim,
+double YarnDimension(const RopeScaling& s, double base, int rotary,
                      double turns) {
-  return head_dim * std::log(s.original_context / (turns * kTurn)) /
+  return rotary * std::log(s.original_context / (turns * kTurn)) /
          (2 * std::log(base));
 }
 
 // Peng et al. 2023, section 3.2: a ramp between the dimensions that rotate
 // beta_fast and beta_slow times.
-void ScaleYarn(const RopeScaling& s, double base, int head_dim,
+void ScaleYarn(const RopeScaling& s, double base, int rotary,
                std::vector<double>& frequencies) {
   const double low =
-      std::max(0.0, std::floor(YarnDimension(s, base, head_dim, s.beta_fast)));
+      std::max(0.0, std::floor(YarnDimension(s, base, rotary, s.beta_fast)));
   double high = std::min(
-      head_dim - 1.0, std::ceil(YarnDimension(s, base, head_dim, s.beta_slow)));
+      rotary - 1.0, std::ceil(YarnDimension(s, base, rotary, s.beta_slow)));
   if (high == low) high += 0.001;
   for (size_t i = 0; i < frequencies.size(); ++i) {
     const double ramp =
@@ -56,10 +56,17 @@ void ScaleYarn(const RopeScaling& s, double base, int head_dim,
 }  // namespace
 
 Rope::Rope(const TrunkConfig& config)
-    : head_dim_(config.head_dim),
-      base_(config.rope_theta),
-      scaling_(config.rope),
-      frequencies_(Plain(config.rope_theta, config.head_dim)) {
+    : Rope(config.rotary(), config.rope_theta, config.rope) {}
+
+Rope Rope::Local(const TrunkConfig& config) {
+  return Rope(config.rotary(), config.local_rope_theta, {});
+}
+
+Rope::Rope(int rotary, double base, const RopeScaling& scaling)
+    : rotary_(rotary),
+      base_(base),
+      scaling_(scaling),
+      frequencies_(Plain(base, rotary)) {
   switch (scaling_.kind) {
     case RopeKind::kDefault:
     case RopeKind::kDynamic:
@@ -71,10 +78,16 @@ Rope::Rope(const TrunkConfig& config)
       ScaleLlama3(scaling_, frequencies_);
       break;
     case RopeKind::kYarn:
-      ScaleYarn(scaling_, base_, head_dim_, frequencies_);
+      ScaleYarn(scaling_, base_, rotary_, frequencies_);
       factor_ = scaling_.attention_factor > 0
                     ? scaling_.attention_factor
                     : 0.1 * std::log(std::max(1.0, scaling_.factor)) + 1;
+      break;
+    case RopeKind::kLongRope:
+      for (size_t i = 0; i < frequencies_.size(); ++i) {
+        frequencies_[i] /= scaling_.divisors[i];
+      }
+      factor_ = scaling_.attention_factor;
       break;
   }
 }
@@ -82,8 +95,7 @@ Rope::Rope(const TrunkConfig& config)
 std::vector<double> Rope::Dynamic(int length) const {
   const double stretch = scaling_.factor * length / scaling_.original_context -
                          (scaling_.factor - 1);
-  return Plain(base_ * std::pow(stretch, head_dim_ / (head_dim_ - 2.0)),
-               head_dim_);
+  return Plain(base_ * std::pow(stretch, rotary_ / (rotary_ - 2.0)), rotary_);
 }
 
 void Rope::Reach(int length) {
@@ -103,6 +115,26 @@ void Rope::Reach(int length) {
       sin_.push_back(static_cast<float>(factor_ * std::sin(p * f)));
     }
   }
+}
+
+Ropes::Ropes(const TrunkConfig& config) : kinds_(config.layer_kinds) {
+  if (config.learned_positions) return;
+  rope_.emplace(config);
+  for (const LayerKind& kind : kinds_) {
+    if (kind.local && !local_) local_ = Rope::Local(config);
+  }
+}
+
+void Ropes::Reach(int length) {
+  if (rope_) rope_->Reach(length);
+  if (local_) local_->Reach(length);
+}
+
+const Rope* Ropes::of(int layer) const {
+  if (!rope_) return nullptr;
+  const LayerKind kind =
+      kinds_.empty() ? LayerKind() : kinds_[static_cast<size_t>(layer)];
+  return !kind.rotated ? nullptr : kind.local ? &*local_ : &*rope_;
 }
 
 }  // namespace espalier

@@ -1,11 +1,13 @@
 // Angles of rotary position embeddings (Su et al. 2021) with the scalings that
 // checkpoints use.
 //
-//   Rope rope(config);
-//   rope.Reach(512);
-//   Rotate(head, rope.cos(17), rope.sin(17), config.head_dim / 2);
+//   Ropes ropes(config);
+//   ropes.Reach(512);
+//   if (const Rope* rope = ropes.of(layer)) {
+//     Rotate(head, rope->cos(17), rope->sin(17), config.rotary() / 2);
+//   }
 //
-// Dimension i is rotated with i + head_dim / 2, as in Hugging Face. With
+// Dimension i is rotated with i + rotary() / 2, as in Hugging Face. With
 // "dynamic" scaling the token at position p uses the frequencies for a text of
 // p + 1 tokens, as decoding token by token would.
 //
@@ -14,6 +16,7 @@
 #define ESPALIER_MODELS_TRUNK_ROPE_H_
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "models/checkpoint/trunk_config.h"
@@ -23,26 +26,44 @@ namespace espalier {
 class Rope {
  public:
   explicit Rope(const TrunkConfig& config);
+  // Of LayerKind::local.
+  static Rope Local(const TrunkConfig& config);
 
   // Computes the angles of positions below `length`.
   void Reach(int length);
-  // [head_dim / 2], times the scaling's attention factor.
+  // [rotary / 2], times the scaling's attention factor.
   const float* cos(int position) const { return &cos_[At(position)]; }
   const float* sin(int position) const { return &sin_[At(position)]; }
 
  private:
+  Rope(int rotary, double base, const RopeScaling& scaling);
   size_t At(int position) const {
     return static_cast<size_t>(position) * frequencies_.size();
   }
   // Frequencies for a text of `length` tokens (dynamic scaling).
   std::vector<double> Dynamic(int length) const;
 
-  int head_dim_;
+  int rotary_;
   double base_;
   RopeScaling scaling_;
   double factor_ = 1;                // applied to cosines and sines
   std::vector<double> frequencies_;  // radians per position
   std::vector<float> cos_, sin_;
+};
+
+// The rotations of all layers of a network.
+class Ropes {
+ public:
+  explicit Ropes(const TrunkConfig& config);
+
+  void Reach(int length);
+  // Null: the layer's queries and keys are not rotated.
+  const Rope* of(int layer) const;
+
+ private:
+  std::vector<LayerKind> kinds_;  // as in TrunkConfig
+  std::optional<Rope> rope_;      // none: positions are learned
+  std::optional<Rope> local_;     // if a layer has it
 };
 
 }  // namespace espalier

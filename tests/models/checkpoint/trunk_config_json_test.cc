@@ -151,7 +151,27 @@ TEST_P(EveryConfigTest, SaysWhatItWasWrittenFrom) {
   EXPECT_EQ(c.output_bias, expected.output_bias);
   EXPECT_EQ(c.mlp_bias, expected.mlp_bias);
   EXPECT_EQ(c.qk_norm, expected.qk_norm);
+  EXPECT_EQ(c.qk_norm_rows, expected.qk_norm_rows);
+  EXPECT_EQ(c.norms_before, expected.norms_before);
+  EXPECT_EQ(c.norms_after, expected.norms_after);
   EXPECT_EQ(c.sliding_window, expected.sliding_window);
+  for (int i = 0; i < c.layers; ++i) {
+    EXPECT_EQ(c.window(i), expected.window(i)) << i;
+    EXPECT_EQ(c.kind(i).rotated, expected.kind(i).rotated) << i;
+    EXPECT_EQ(c.kind(i).local, expected.kind(i).local) << i;
+  }
+  EXPECT_EQ(c.local_rope_theta, expected.local_rope_theta);
+  EXPECT_EQ(c.rotary(), expected.rotary());
+  EXPECT_EQ(c.rope.divisors, expected.rope.divisors);
+  EXPECT_EQ(c.embedding_scale, expected.embedding_scale);
+  EXPECT_EQ(c.residual_scale, expected.residual_scale);
+  EXPECT_EQ(c.attention_scale, expected.attention_scale);
+  EXPECT_EQ(c.logit_scale, expected.logit_scale);
+  EXPECT_EQ(c.attention_cap, expected.attention_cap);
+  EXPECT_EQ(c.logit_cap, expected.logit_cap);
+  EXPECT_EQ(c.experts, expected.experts);
+  EXPECT_EQ(c.chosen_experts, expected.chosen_experts);
+  EXPECT_EQ(c.expert_shares_sum_to_one, expected.expert_shares_sum_to_one);
   EXPECT_EQ(c.context_length, expected.context_length);
   EXPECT_EQ(c.head_dim, expected.head_dim);
   EXPECT_EQ(c.lm_head, expected.lm_head);
@@ -260,25 +280,128 @@ TEST(TrunkConfigJsonTest, RopeParametersOfNewerConfigsCount) {
   EXPECT_EQ(Parse(config).rope.kind, RopeKind::kDefault);
 }
 
-TEST(TrunkConfigJsonTest, WindowsOfAllLayersOrNoneAreSupported) {
+TEST(TrunkConfigJsonTest, LayersHaveTheWindowOrNot) {
   json config = Qwen25();
   config.update({{"use_sliding_window", true}, {"sliding_window", 512}});
   EXPECT_EQ(Parse(config).sliding_window, 0);  // from layer 28 of 28, so none
-  EXPECT_THAT(Refused(config, {{"max_window_layers", 14}}),
-              HasSubstr("\"max_window_layers\": found 14, supported: 0"));
+  config["max_window_layers"] = 14;
+  EXPECT_EQ(Parse(config).window(13), 0);
+  EXPECT_EQ(Parse(config).window(14), 512);
+  EXPECT_THAT(Refused(config, {{"max_window_layers", -1}}),
+              HasSubstr("\"max_window_layers\": found -1"));
   config["max_window_layers"] = 0;
-  EXPECT_EQ(Parse(config).sliding_window, 512);
+  EXPECT_EQ(Parse(config).window(0), 512);
   std::vector<std::string> types(28, "sliding_attention");
-  config["layer_types"] = types;
-  EXPECT_EQ(Parse(config).sliding_window, 512);
   types[5] = "full_attention";
+  config["layer_types"] = types;
+  EXPECT_EQ(Parse(config).window(4), 512);
+  EXPECT_EQ(Parse(config).window(5), 0);
+  EXPECT_THAT(Refused(config, {{"use_sliding_window", false}}),
+              HasSubstr("\"sliding_window\""));
+  types[5] = "chunked_attention";
   EXPECT_THAT(Refused(config, {{"layer_types", types}}),
               HasSubstr("\"layer_types\""));
+  types.pop_back();
+  EXPECT_THAT(Refused(config, {{"layer_types", types}}),
+              HasSubstr("a list of 28 layers' kinds"));
   // Nothing is allocated per layer.
   const int64_t before = PeakKib();
   EXPECT_THAT(Refused(config, {{"num_hidden_layers", 1 << 24}}),
               HasSubstr("\"layer_types\""));
+  config.erase("layer_types");
+  EXPECT_THAT(Refused(config, {{"num_hidden_layers", 1 << 24}}),
+              HasSubstr("\"num_hidden_layers\""));
   EXPECT_LT(PeakKib() - before, 64 << 10);
+}
+
+TEST(TrunkConfigJsonTest, PublishedValuesOfNewerArchitectures) {
+  // ibm-granite/granite-3.3-2b-instruct
+  const TrunkConfig granite = Parse({{"architectures", {"GraniteForCausalLM"}},
+                                     {"attention_multiplier", 0.015625},
+                                     {"embedding_multiplier", 12.0},
+                                     {"logits_scaling", 8.0},
+                                     {"residual_multiplier", 0.22},
+                                     {"rope_theta", 10000000.0}});
+  EXPECT_EQ(granite.attention_scale, 1 / 64.0f);
+  EXPECT_EQ(granite.embedding_scale, 12);
+  EXPECT_EQ(granite.logit_scale, 1 / 8.0f);
+  EXPECT_EQ(granite.residual_scale, 0.22f);
+  // HuggingFaceTB/SmolLM3-3B: each fourth of 36 layers is not rotated.
+  const TrunkConfig smol = Parse({{"model_type", "smollm3"}});
+  EXPECT_EQ(smol.layers, 36);
+  EXPECT_EQ(smol.rope_theta, 2e6f);
+  EXPECT_TRUE(smol.tied_embeddings && smol.kind(2).rotated);
+  EXPECT_FALSE(smol.kind(3).rotated || smol.kind(35).rotated);
+  EXPECT_EQ(smol.window(3), 0);
+  // allenai/Olmo-3-7B-Think
+  const TrunkConfig olmo3 = Parse({{"architectures", {"Olmo3ForCausalLM"}},
+                                   {"max_position_embeddings", 65536},
+                                   {"rope_theta", 500000},
+                                   {"sliding_window", 4096},
+                                   {"rope_scaling",
+                                    {{"attention_factor", 1.2079441541679836},
+                                     {"factor", 8.0},
+                                     {"original_max_position_embeddings", 8192},
+                                     {"rope_type", "yarn"}}}});
+  EXPECT_EQ(olmo3.context_length, 65536);
+  EXPECT_EQ(olmo3.local_rope_theta, 500000);
+  EXPECT_TRUE(olmo3.kind(0).local && !olmo3.kind(3).local);
+  EXPECT_EQ(olmo3.window(0), 4096);
+  EXPECT_EQ(olmo3.window(3), 0);
+  EXPECT_FLOAT_EQ(olmo3.rope.attention_factor, 1.2079442f);
+  // zai-org/GLM-4-9B-0414
+  const TrunkConfig glm = Parse({{"architectures", {"Glm4ForCausalLM"}},
+                                 {"partial_rotary_factor", 0.5},
+                                 {"head_dim", 128}});
+  EXPECT_EQ(glm.rotary(), 64);
+  EXPECT_TRUE(glm.qkv_bias && !glm.output_bias && glm.norms_after);
+  EXPECT_EQ(Parse({{"architectures", {"GlmForCausalLM"}}}).rotary(), 64);
+}
+
+TEST(TrunkConfigJsonTest, LongRopeIsUsedUpToTheOriginalLength) {
+  // The keys of microsoft/Phi-4-mini-instruct, with fewer pairs.
+  const json config = {{"architectures", {"Phi3ForCausalLM"}},
+                       {"hidden_size", 64},
+                       {"num_attention_heads", 4},
+                       {"partial_rotary_factor", 0.75},
+                       {"max_position_embeddings", 131072},
+                       {"original_max_position_embeddings", 4096},
+                       {"rope_scaling",
+                        {{"type", "longrope"},
+                         {"short_factor", {1, 1, 1, 1, 1, 1.5}},
+                         {"long_factor", {1, 1.1, 2, 8, 20, 32}}}}};
+  const TrunkConfig c = Parse(config);
+  EXPECT_EQ(c.rotary(), 12);
+  EXPECT_EQ(c.rope.kind, RopeKind::kLongRope);
+  EXPECT_EQ(c.rope.divisors.back(), 1.5);
+  EXPECT_EQ(c.context_length, 4096);
+  // sqrt(1 + ln 32 / ln 4096) = sqrt(1 + 5 / 12)
+  EXPECT_NEAR(c.rope.attention_factor, std::sqrt(17.0 / 12), 1e-12);
+  for (const char* list : {"short_factor", "long_factor"}) {
+    json wrong = config;
+    wrong["rope_scaling"][list] = {1, 1};
+    EXPECT_THAT(Refused(wrong, json::object()),
+                HasSubstr(absl::StrCat("\"", list, "\" of 6 numbers")));
+    wrong["rope_scaling"][list] = {1, 1, 1, 1, 1, 0};
+    EXPECT_THAT(Refused(wrong, json::object()), HasSubstr("rope_scaling"));
+  }
+}
+
+TEST(TrunkConfigJsonTest, BadKeysOfNewerArchitecturesAreNamed) {
+  const auto refused = [](const char* name, const char* key, json value) {
+    EXPECT_THAT(Refused({{"architectures", {name}}}, {{key, value}}),
+                HasSubstr(absl::StrCat("key \"", key, "\"")))
+        << name;
+  };
+  refused("GraniteForCausalLM", "logits_scaling", 0);
+  refused("GraniteForCausalLM", "residual_multiplier", "1");
+  refused("SmolLM3ForCausalLM", "no_rope_layers", {1, 0});
+  refused("SmolLM3ForCausalLM", "no_rope_layers", std::vector<int>(36, 2));
+  refused("SmolLM3ForCausalLM", "no_rope_layer_interval", 0);
+  refused("Olmo3ForCausalLM", "layer_types", json::array());
+  refused("Olmo3ForCausalLM", "sliding_window", 0);
+  refused("Phi3ForCausalLM", "partial_rotary_factor", 0.01);
+  refused("Glm4ForCausalLM", "partial_rotary_factor", 1.5);
 }
 
 TEST(TrunkConfigJsonTest, LabelsAreCounted) {

@@ -15,18 +15,62 @@ using nlohmann::json;
 bool IsGpt2(const TrunkConfig& c) {
   return c.architecture == Architecture::kGpt2;
 }
+bool IsPhi3(const TrunkConfig& c) {
+  return c.architecture == Architecture::kPhi3;
+}
+bool IsGlm(const TrunkConfig& c) {
+  return c.architecture == Architecture::kGlm;
+}
+bool IsGlm4(const TrunkConfig& c) {
+  return c.architecture == Architecture::kGlm4;
+}
+
+// The name of the classes, and "model_type".
+std::pair<std::string, std::string> FamilyName(const TrunkConfig& c) {
+  switch (c.architecture) {
+    case Architecture::kLlama:
+      return {"Llama", "llama"};
+    case Architecture::kMistral:
+      return {"Mistral", "mistral"};
+    case Architecture::kQwen2:
+      return {"Qwen2", "qwen2"};
+    case Architecture::kQwen3:
+      return {"Qwen3", "qwen3"};
+    case Architecture::kGpt2:
+      return {"GPT2", "gpt2"};
+    case Architecture::kGranite:
+      return {"Granite", "granite"};
+    case Architecture::kSmolLm3:
+      return {"SmolLM3", "smollm3"};
+    case Architecture::kOlmo2:
+      return {"Olmo2", "olmo2"};
+    case Architecture::kOlmo3:
+      return {"Olmo3", "olmo3"};
+    case Architecture::kPhi3:
+      return {"Phi3", "phi3"};
+    case Architecture::kGlm:
+      return {"Glm", "glm"};
+    case Architecture::kGlm4:
+      return {"Glm4", "glm4"};
+    case Architecture::kGemma2:
+      return {"Gemma2", "gemma2"};
+    case Architecture::kGemma3:
+      return {"Gemma3", "gemma3_text"};
+    case Architecture::kQwen3Moe:
+      return {"Qwen3Moe", "qwen3_moe"};
+    case Architecture::kMixtral:
+      return {"Mixtral", "mixtral"};
+  }
+  return {};
+}
 
 std::string ClassName(const TrunkConfig& c) {
   if (IsGpt2(c)) return "GPT2LMHeadModel";
-  const char* family = c.architecture == Architecture::kMistral ? "Mistral"
-                       : c.architecture == Architecture::kQwen2 ? "Qwen2"
-                       : c.architecture == Architecture::kQwen3 ? "Qwen3"
-                                                                : "Llama";
-  return absl::StrCat(family, c.head == HeadKind::kSequenceClassification
-                                  ? "ForSequenceClassification"
-                              : c.head == HeadKind::kTokenClassification
-                                  ? "ForTokenClassification"
-                                  : "ForCausalLM");
+  return absl::StrCat(
+      FamilyName(c).first,
+      c.head == HeadKind::kSequenceClassification ? "ForSequenceClassification"
+      : c.head == HeadKind::kTokenClassification  ? "ForTokenClassification"
+                                                  : "ForCausalLM");
 }
 
 json RopeJson(const TrunkConfig& c) {
@@ -53,6 +97,12 @@ json RopeJson(const TrunkConfig& c) {
       if (r.attention_factor != 0) out["attention_factor"] = r.attention_factor;
       return out;
     }
+    case RopeKind::kLongRope: {
+      json out = {{"rope_type", "longrope"},
+                  {"short_factor", r.divisors},
+                  {"long_factor", std::vector<double>(r.divisors.size(), 8.0)}};
+      return out;
+    }
   }
   return nullptr;
 }
@@ -69,10 +119,99 @@ json Gpt2Json(const TrunkConfig& c) {
           {"activation_function", "gelu_new"}};
 }
 
+json WindowOrNull(const TrunkConfig& c) {
+  return c.sliding_window > 0 ? json(c.sliding_window) : json(nullptr);
+}
+
+json LayerTypes(const TrunkConfig& c) {
+  json out = json::array();
+  for (int i = 0; i < c.layers; ++i) {
+    out.push_back(c.window(i) > 0 ? "sliding_attention" : "full_attention");
+  }
+  return out;
+}
+
+void AddQwenWindow(const TrunkConfig& c, json& out) {
+  out["use_sliding_window"] = c.sliding_window > 0;
+  out["sliding_window"] = c.sliding_window > 0 ? c.sliding_window : 4096;
+  if (c.layer_kinds.empty()) {
+    out["max_window_layers"] = c.sliding_window > 0 ? 0 : c.layers;
+  } else {
+    int first = 0;
+    while (first < c.layers && c.window(first) == 0) ++first;
+    out["max_window_layers"] = first;
+  }
+}
+
+// The keys that not every class has.
+void AddOwnKeys(const TrunkConfig& c, json& out) {
+  switch (c.architecture) {
+    case Architecture::kLlama:
+      out["attention_bias"] = c.qkv_bias;
+      out["mlp_bias"] = c.mlp_bias;
+      break;
+    case Architecture::kMistral:
+      out["sliding_window"] = WindowOrNull(c);
+      break;
+    case Architecture::kQwen3:
+      out["attention_bias"] = false;
+      AddQwenWindow(c, out);
+      break;
+    case Architecture::kQwen2:
+      AddQwenWindow(c, out);
+      break;
+    case Architecture::kGranite:
+      out["attention_bias"] = c.qkv_bias;
+      out["mlp_bias"] = c.mlp_bias;
+      out["embedding_multiplier"] = c.embedding_scale;
+      out["residual_multiplier"] = c.residual_scale;
+      out["attention_multiplier"] = c.attention_scale;
+      out["logits_scaling"] = 1 / c.logit_scale;
+      break;
+    case Architecture::kSmolLm3:
+      out["attention_bias"] = out["mlp_bias"] = false;
+      out["use_sliding_window"] = c.sliding_window > 0;
+      out["sliding_window"] = WindowOrNull(c);
+      out["layer_types"] = LayerTypes(c);
+      out["no_rope_layers"] = json::array();
+      for (const LayerKind& kind : c.layer_kinds) {
+        out["no_rope_layers"].push_back(kind.rotated ? 1 : 0);
+      }
+      break;
+    case Architecture::kOlmo2:
+      out["attention_bias"] = false;
+      break;
+    case Architecture::kOlmo3:
+      out["attention_bias"] = false;
+      out["sliding_window"] = c.sliding_window;
+      out["layer_types"] = LayerTypes(c);
+      break;
+    case Architecture::kPhi3:
+      out["sliding_window"] = WindowOrNull(c);
+      out["partial_rotary_factor"] =
+          static_cast<double>(c.rotary()) / c.head_dim;
+      if (c.rope.kind == RopeKind::kLongRope) {
+        out["original_max_position_embeddings"] = c.rope.original_context;
+        out["max_position_embeddings"] =
+            static_cast<int>(c.rope.original_context * c.rope.factor);
+      }
+      break;
+    case Architecture::kGlm:
+    case Architecture::kGlm4:
+      out["attention_bias"] = c.qkv_bias;
+      out["partial_rotary_factor"] =
+          static_cast<double>(c.rotary()) / c.head_dim;
+      break;
+    default:
+      break;
+  }
+}
+
 json RotaryJson(const TrunkConfig& c) {
   const RopeKind kind = c.rope.kind;
   const bool longer = kind == RopeKind::kDynamic || kind == RopeKind::kYarn;
   json out = {
+      {"model_type", FamilyName(c).second},
       {"hidden_act", "silu"},
       {"hidden_size", c.hidden_size},
       {"intermediate_size", c.intermediate_size},
@@ -86,29 +225,7 @@ json RotaryJson(const TrunkConfig& c) {
       {"rope_theta", c.rope_theta},
       {"rope_scaling", RopeJson(c)},
   };
-  switch (c.architecture) {
-    case Architecture::kLlama:
-      out["model_type"] = "llama";
-      out["attention_bias"] = c.qkv_bias;
-      out["mlp_bias"] = c.mlp_bias;
-      break;
-    case Architecture::kMistral:
-      out["model_type"] = "mistral";
-      out["sliding_window"] =
-          c.sliding_window > 0 ? json(c.sliding_window) : json(nullptr);
-      break;
-    case Architecture::kQwen2:
-    case Architecture::kQwen3:
-      out["model_type"] =
-          c.architecture == Architecture::kQwen2 ? "qwen2" : "qwen3";
-      if (c.architecture == Architecture::kQwen3) out["attention_bias"] = false;
-      out["use_sliding_window"] = c.sliding_window > 0;
-      out["sliding_window"] = c.sliding_window > 0 ? c.sliding_window : 4096;
-      out["max_window_layers"] = c.sliding_window > 0 ? 0 : c.layers;
-      break;
-    case Architecture::kGpt2:
-      break;
-  }
+  AddOwnKeys(c, out);
   return out;
 }
 
@@ -170,18 +287,35 @@ std::vector<HfTensor> RotaryTensors(const TrunkConfig& c) {
   list.Embedding("model.embed_tokens.weight", c.vocab_size, d);
   for (int i = 0; i < c.layers; ++i) {
     const std::string layer = absl::StrCat("model.layers.", i, ".");
-    list.Vector(layer + "input_layernorm.weight", Kind::kNorm, d);
-    list.Matrix(layer + "self_attn.q_proj", q, d, c.qkv_bias);
-    list.Matrix(layer + "self_attn.k_proj", kv, d, c.qkv_bias);
-    list.Matrix(layer + "self_attn.v_proj", kv, d, c.qkv_bias);
+    const auto norm = [&](const char* name, int64_t n) {
+      list.Vector(absl::StrCat(layer, name, ".weight"), Kind::kNorm, n);
+    };
+    if (c.norms_before) norm("input_layernorm", d);
+    if (IsPhi3(c)) {
+      list.Matrix(layer + "self_attn.qkv_proj", q + 2 * kv, d, false);
+    } else {
+      list.Matrix(layer + "self_attn.q_proj", q, d, c.qkv_bias);
+      list.Matrix(layer + "self_attn.k_proj", kv, d, c.qkv_bias);
+      list.Matrix(layer + "self_attn.v_proj", kv, d, c.qkv_bias);
+    }
     list.Matrix(layer + "self_attn.o_proj", d, q, c.output_bias);
     if (c.qk_norm) {
-      list.Vector(layer + "self_attn.q_norm.weight", Kind::kNorm, h);
-      list.Vector(layer + "self_attn.k_norm.weight", Kind::kNorm, h);
+      norm("self_attn.q_norm", c.qk_norm_rows ? q : h);
+      norm("self_attn.k_norm", c.qk_norm_rows ? kv : h);
     }
-    list.Vector(layer + "post_attention_layernorm.weight", Kind::kNorm, d);
-    list.Matrix(layer + "mlp.gate_proj", f, d, c.mlp_bias);
-    list.Matrix(layer + "mlp.up_proj", f, d, c.mlp_bias);
+    norm("post_attention_layernorm", d);
+    if (IsGlm4(c)) {
+      norm("post_self_attn_layernorm", d);
+      norm("post_mlp_layernorm", d);
+    } else if (c.norms_after) {
+      norm("post_feedforward_layernorm", d);
+    }
+    if (IsPhi3(c) || IsGlm(c) || IsGlm4(c)) {
+      list.Matrix(layer + "mlp.gate_up_proj", 2 * f, d, false);
+    } else {
+      list.Matrix(layer + "mlp.gate_proj", f, d, c.mlp_bias);
+      list.Matrix(layer + "mlp.up_proj", f, d, c.mlp_bias);
+    }
     list.Matrix(layer + "mlp.down_proj", d, f, c.mlp_bias);
   }
   list.Vector("model.norm.weight", Kind::kNorm, d);
@@ -238,6 +372,83 @@ TrunkConfig Mistral(int window) {
   config.tied_embeddings = false;
   config.sliding_window = window;
   config.kv_heads = 1;
+  return config;
+}
+
+TrunkConfig GraniteLayout() {
+  TrunkConfig config = Plain();
+  config.architecture = Architecture::kGranite;
+  config.embedding_scale = 3;
+  config.residual_scale = 0.375f;
+  config.attention_scale = 0.5f;
+  config.logit_scale = 0.25f;
+  return config;
+}
+
+// Layer 1 of 3 is not rotated, and has the window, if there is one.
+TrunkConfig SmolLm3Layout(int window) {
+  TrunkConfig config = Plain();
+  config.architecture = Architecture::kSmolLm3;
+  config.layers = 3;
+  config.layer_kinds.assign(3, {.windowed = false});
+  config.layer_kinds[1] = {.windowed = true, .rotated = false};
+  config.sliding_window = window;
+  return config;
+}
+
+TrunkConfig Olmo2Layout() {
+  TrunkConfig config = Plain();
+  config.architecture = Architecture::kOlmo2;
+  config.tied_embeddings = false;
+  config.norms_before = false;
+  config.norms_after = true;
+  config.qk_norm = config.qk_norm_rows = true;
+  return config;
+}
+
+// Layers with the window are rotated without scaling; layer 1 of 3 has none.
+TrunkConfig Olmo3Layout() {
+  TrunkConfig config = Olmo2Layout();
+  config.architecture = Architecture::kOlmo3;
+  config.layers = 3;
+  config.layer_kinds.assign(3, {.local = true});
+  config.layer_kinds[1] = {.windowed = false};
+  config.sliding_window = 19;
+  config.context_length = 128;
+  config.rope = {.kind = RopeKind::kYarn, .factor = 4, .original_context = 32};
+  config.rope.attention_factor = 1.25;
+  config.local_rope_theta = config.rope_theta;
+  return config;
+}
+
+TrunkConfig Phi3Layout(int rotary, int window) {
+  TrunkConfig config = Plain();
+  config.architecture = Architecture::kPhi3;
+  config.tied_embeddings = false;
+  config.rotary_dim = rotary;
+  config.sliding_window = window;
+  return config;
+}
+
+// Texts of 128 tokens in a network that was extended to 512.
+TrunkConfig LongRopeLayout() {
+  TrunkConfig config = Phi3Layout(6, 0);
+  config.context_length = 128;
+  config.rope = {.kind = RopeKind::kLongRope,
+                 .factor = 4,
+                 .original_context = 128,
+                 .divisors = {1.0, 1.5, 4.0}};
+  return config;
+}
+
+TrunkConfig GlmLayout(Architecture architecture) {
+  TrunkConfig config = Plain();
+  config.architecture = architecture;
+  config.tied_embeddings = false;
+  config.head_dim = 12;  // not hidden_size / heads
+  config.rotary_dim = 6;
+  config.qkv_bias = architecture == Architecture::kGlm;
+  config.norms_after = architecture == Architecture::kGlm4;
   return config;
 }
 
@@ -319,6 +530,10 @@ std::vector<NamedConfig> EveryNetwork() {
   yarn_qwen.rope = {
       .kind = RopeKind::kYarn, .factor = 4, .original_context = 32};
   yarn_qwen.rope_theta = 1e6f;
+  TrunkConfig some_windows = window_qwen, biased_granite = GraniteLayout();
+  some_windows.layer_kinds = {{.windowed = false}, {}};
+  biased_granite.qkv_bias = biased_granite.output_bias = true;
+  biased_granite.mlp_bias = true;
   TrunkConfig llama3 = Scaled(RopeKind::kLlama3);
   llama3.context_length = 512;
   return {
@@ -340,6 +555,18 @@ std::vector<NamedConfig> EveryNetwork() {
       {"Qwen2Window", window_qwen},
       {"Qwen2Yarn", yarn_qwen},
       {"Qwen3", Qwen3()},
+      {"Qwen2SomeWindows", some_windows},
+      {"Granite", GraniteLayout()},
+      {"GraniteBiased", biased_granite},
+      {"SmolLm3", SmolLm3Layout(0)},
+      {"SmolLm3Window", SmolLm3Layout(17)},
+      {"Olmo2", Olmo2Layout()},
+      {"Olmo3", Olmo3Layout()},
+      {"Phi3", Phi3Layout(0, 0)},
+      {"Phi3PartialWindow", Phi3Layout(6, 21)},
+      {"Phi3LongRope", LongRopeLayout()},
+      {"Glm", GlmLayout(Architecture::kGlm)},
+      {"Glm4", GlmLayout(Architecture::kGlm4)},
       {"Gpt2", Gpt2Layout()},
       {"LlamaSequenceClassifier",
        Classifier(Plain(), HeadKind::kSequenceClassification)},

@@ -66,15 +66,25 @@ double Gelu(double x) {
 // The window of a sliding-window configuration; 0 for full attention.
 int Window(const json& config) {
   const std::string type = config.at("model_type");
-  if (type == "mistral") {
-    if (!config.contains("sliding_window")) return 4096;
-    return static_cast<int>(Get(config, "sliding_window", 0));
+  const int found = static_cast<int>(Get(config, "sliding_window", 0));
+  if (type == "mistral" && !config.contains("sliding_window")) return 4096;
+  const bool asked = config.value("use_sliding_window", false);
+  if (type == "qwen2" || type == "qwen3" || type == "smollm3") {
+    return asked ? config.value("sliding_window", 4096) : 0;
   }
-  if (type.rfind("qwen", 0) == 0 && config.value("use_sliding_window", false) &&
-      config.value("max_window_layers", 28) == 0) {
-    return config.value("sliding_window", 4096);
+  return found;
+}
+
+// config.value(key, ...), where the newer configurations have it among the
+// rope's parameters.
+double PartialRotaryFactor(const json& config, double fallback) {
+  if (config.contains("rope_parameters")) {
+    const json& rope = config.at("rope_parameters");
+    if (rope.is_object() && rope.contains("partial_rotary_factor")) {
+      return rope.at("partial_rotary_factor");
+    }
   }
-  return 0;
+  return Get(config, "partial_rotary_factor", fallback);
 }
 
 }  // namespace
@@ -84,13 +94,16 @@ PlainNetwork::PlainNetwork(const std::string& folder)
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() == ".safetensors") ReadTensors(entry.path());
   }
-  gpt2_ = config_.at("model_type") == "gpt2";
+  type_ = config_.at("model_type");
+  gpt2_ = type_ == "gpt2";
   layers_ = config_.at(gpt2_ ? "n_layer" : "num_hidden_layers");
   heads_ = config_.at(gpt2_ ? "n_head" : "num_attention_heads");
   kv_heads_ = static_cast<int>(Get(config_, "num_key_value_heads", heads_));
   const int hidden = config_.at(gpt2_ ? "n_embd" : "hidden_size");
   head_dim_ = static_cast<int>(Get(config_, "head_dim", hidden / heads_));
   window_ = Window(config_);
+  rotary_ = static_cast<int>(
+      head_dim_ * PartialRotaryFactor(config_, IsType("glm") ? 0.5 : 1.0));
   epsilon_ = gpt2_ ? Get(config_, "layer_norm_epsilon", 1e-5)
                    : Get(config_, "rms_norm_eps", 1e-6);
   scaling_ = config_.value("rope_scaling", json());
@@ -168,11 +181,56 @@ PlainNetwork::Row PlainNetwork::Norm(const std::string& name,
 }
 
 void PlainNetwork::NormHeads(const std::string& name, Row& row) const {
-  if (!tensors_.contains(name + ".weight")) return;
-  for (auto head = row.begin(); head != row.end(); head += head_dim_) {
-    const Row y = Norm(name, Row(head, head + head_dim_));
+  const auto weight = tensors_.find(name + ".weight");
+  if (weight == tensors_.end()) return;
+  const auto n = static_cast<std::ptrdiff_t>(weight->second.values.size());
+  for (auto head = row.begin(); head != row.end(); head += n) {
+    const Row y = Norm(name, Row(head, head + n));
     std::copy(y.begin(), y.end(), head);
   }
+}
+
+bool PlainNetwork::IsType(const char* prefix) const {
+  return type_.rfind(prefix, 0) == 0;
+}
+
+PlainNetwork::NormNames PlainNetwork::Norms() const {
+  if (gpt2_) return {"ln_1", "", "ln_2", ""};
+  if (IsType("olmo")) {
+    return {"", "post_attention_layernorm", "", "post_feedforward_layernorm"};
+  }
+  if (type_ == "glm4") {
+    return {"input_layernorm", "post_self_attn_layernorm",
+            "post_attention_layernorm", "post_mlp_layernorm"};
+  }
+  return {"input_layernorm", "", "post_attention_layernorm", ""};
+}
+
+bool PlainNetwork::IsWindowed(int l) const {
+  if (window_ == 0) return false;
+  if (config_.contains("layer_types")) {
+    return config_.at("layer_types").at(static_cast<size_t>(l)) ==
+           "sliding_attention";
+  }
+  if (type_ == "qwen2" || type_ == "qwen3") {
+    return l >= config_.value("max_window_layers", 28);
+  }
+  if (type_ == "smollm3") return !IsRotated(l);
+  if (type_ == "olmo3") return (l + 1) % 4 != 0;
+  return true;
+}
+
+bool PlainNetwork::IsRotated(int l) const {
+  if (gpt2_) return false;
+  if (type_ != "smollm3") return true;
+  if (config_.contains("no_rope_layers")) {
+    return config_.at("no_rope_layers").at(static_cast<size_t>(l)) == 1;
+  }
+  return (l + 1) % config_.value("no_rope_layer_interval", 4) != 0;
+}
+
+bool PlainNetwork::IsLocal(int l) const {
+  return type_ == "olmo3" && IsWindowed(l);
 }
 
 // modeling_rope_utils, _compute_yarn_parameters.
@@ -181,7 +239,7 @@ std::vector<double> PlainNetwork::YarnFrequencies(const json& scaling) const {
       Get(scaling, "original_max_position_embeddings",
           config_.at("max_position_embeddings").get<double>());
   const double factor = scaling.at("factor");
-  const double dim = head_dim_;
+  const double dim = rotary_;
   const auto correction = [&](double rotations) {
     return dim * std::log(original / (rotations * 2 * std::numbers::pi)) /
            (2 * std::log(theta_));
@@ -192,7 +250,7 @@ std::vector<double> PlainNetwork::YarnFrequencies(const json& scaling) const {
       std::min(std::ceil(correction(Get(scaling, "beta_slow", 1))), dim - 1);
   if (low == high) high += 0.001;
   std::vector<double> out;
-  for (int i = 0; i < head_dim_ / 2; ++i) {
+  for (int i = 0; i < rotary_ / 2; ++i) {
     const double plain = std::pow(theta_, -2.0 * i / dim);
     const double ramp = std::clamp((i - low) / (high - low), 0.0, 1.0);
     out.push_back(plain / factor * ramp + plain * (1 - ramp));
@@ -212,11 +270,17 @@ std::vector<double> PlainNetwork::Frequencies(int position) const {
     const double trained = config_.at("max_position_embeddings");
     const double length = std::max(position + 1.0, trained);
     base *= std::pow(factor * length / trained - (factor - 1),
-                     head_dim_ / (head_dim_ - 2.0));
+                     rotary_ / (rotary_ - 2.0));
   }
   std::vector<double> out;
-  for (int i = 0; i < head_dim_ / 2; ++i) {
-    double frequency = std::pow(base, -2.0 * i / head_dim_);
+  for (int i = 0; i < rotary_ / 2; ++i) {
+    double frequency = std::pow(base, -2.0 * i / rotary_);
+    if (type == "longrope") {
+      // The long factors, for longer texts, are not computed here.
+      ESP_CHECK(position <
+                Get(config_, "original_max_position_embeddings", 1e9));
+      frequency /= scaling_.at("short_factor").at(i).get<double>();
+    }
     if (type == "linear") frequency /= factor;
     if (type == "llama3") {
       const double low = scaling_.at("low_freq_factor");
@@ -236,6 +300,15 @@ std::vector<double> PlainNetwork::Frequencies(int position) const {
 }
 
 double PlainNetwork::AttentionFactor() const {
+  if (scaling_.is_object() &&
+      scaling_.value("rope_type", scaling_.value("type", "")) == "longrope") {
+    const double given = Get(scaling_, "attention_factor", 0);
+    if (given != 0) return given;
+    const double original = config_.at("original_max_position_embeddings");
+    const double ratio =
+        config_.at("max_position_embeddings").get<double>() / original;
+    return ratio <= 1 ? 1 : std::sqrt(1 + std::log(ratio) / std::log(original));
+  }
   if (!scaling_.is_object() ||
       scaling_.value("rope_type", scaling_.value("type", "")) != "yarn") {
     return 1;
@@ -251,27 +324,42 @@ double PlainNetwork::AttentionFactor() const {
   return mscale != 0 && all != 0 ? scale(mscale) / scale(all) : scale(1);
 }
 
-void PlainNetwork::Rotate(Row& row, int position) const {
-  const std::vector<double> frequencies = Frequencies(position);
-  const double scale = AttentionFactor();
+void PlainNetwork::Rotate(Row& row, int l, int position) const {
+  if (!IsRotated(l)) return;
+  std::vector<double> frequencies = Frequencies(position);
+  double scale = AttentionFactor();
   const size_t half = frequencies.size();
-  for (size_t head = 0; head < row.size(); head += 2 * half) {
+  if (IsLocal(l)) {  // unscaled
+    for (size_t i = 0; i < half; ++i) {
+      frequencies[i] =
+          std::pow(theta_, -2.0 * static_cast<double>(i) / rotary_);
+    }
+    scale = 1;
+  }
+  const bool neighbours = IsType("glm");
+  for (size_t head = 0; head < row.size();
+       head += static_cast<size_t>(head_dim_)) {
     for (size_t i = 0; i < half; ++i) {
       const double angle = position * frequencies[i];
       const double c = std::cos(angle) * scale, s = std::sin(angle) * scale;
-      const double a = row[head + i], b = row[head + half + i];
-      row[head + i] = a * c - b * s;
-      row[head + half + i] = b * c + a * s;
+      double& first = row[head + (neighbours ? 2 * i : i)];
+      double& second = row[head + (neighbours ? 2 * i + 1 : half + i)];
+      const double a = first, b = second;
+      first = a * c - b * s;
+      second = b * c + a * s;
     }
   }
 }
 
-PlainNetwork::Row PlainNetwork::Attend(const Row& queries,
+PlainNetwork::Row PlainNetwork::Attend(const Row& queries, int l,
                                        const Cache& cache) const {
   const size_t h = static_cast<size_t>(head_dim_);
   const size_t count = cache.keys.size();
   const size_t window = static_cast<size_t>(window_);
-  const size_t first = window_ > 0 && count > window ? count - window : 0;
+  const size_t first = IsWindowed(l) && count > window ? count - window : 0;
+  const double scale = type_ == "granite"
+                           ? Get(config_, "attention_multiplier", 1)
+                           : 1 / std::sqrt(static_cast<double>(head_dim_));
   Row mixed(queries.size(), 0);
   for (int head = 0; head < heads_; ++head) {
     const size_t q = static_cast<size_t>(head) * h;
@@ -283,7 +371,7 @@ PlainNetwork::Row PlainNetwork::Attend(const Row& queries,
       for (size_t i = 0; i < h; ++i) {
         sum += queries[q + i] * cache.keys[j][kv + i];
       }
-      weights.push_back(sum / std::sqrt(static_cast<double>(h)));
+      weights.push_back(sum * scale);
       largest = std::max(largest, weights.back());
     }
     for (double& weight : weights) total += weight = std::exp(weight - largest);
@@ -296,41 +384,67 @@ PlainNetwork::Row PlainNetwork::Attend(const Row& queries,
   return mixed;
 }
 
-PlainNetwork::Row PlainNetwork::Attention(const std::string& layer,
-                                          const Row& x, int position,
-                                          Cache& cache) const {
-  if (gpt2_) {
-    const Row fused = Product(layer + "attn.c_attn", x);
-    const auto third = static_cast<std::ptrdiff_t>(x.size());
-    const auto begin = fused.begin();
-    cache.keys.emplace_back(begin + third, begin + 2 * third);
-    cache.values.emplace_back(begin + 2 * third, fused.end());
-    return Product(layer + "attn.c_proj",
-                   Attend(Row(begin, begin + third), cache));
-  }
-  Row query = Product(layer + "self_attn.q_proj", x);
-  Row key = Product(layer + "self_attn.k_proj", x);
-  NormHeads(layer + "self_attn.q_norm", query);
-  NormHeads(layer + "self_attn.k_norm", key);
-  Rotate(query, position);
-  Rotate(key, position);
-  cache.keys.push_back(std::move(key));
-  cache.values.push_back(Product(layer + "self_attn.v_proj", x));
-  return Product(layer + "self_attn.o_proj", Attend(query, cache));
+std::string PlainNetwork::LayerName(int l) const {
+  return (gpt2_ ? "h." : "model.layers.") + std::to_string(l) + ".";
 }
 
-PlainNetwork::Row PlainNetwork::FeedForward(const std::string& layer,
-                                            const Row& x) const {
+PlainNetwork::Row PlainNetwork::Attention(int l, const Row& x, int position,
+                                          Cache& cache) const {
+  const std::string layer = LayerName(l);
+  const auto part = [](const Row& row, int begin, int count) {
+    return Row(row.begin() + begin, row.begin() + begin + count);
+  };
+  const int q = heads_ * head_dim_, kv = kv_heads_ * head_dim_;
+  if (gpt2_) {
+    const Row fused = Product(layer + "attn.c_attn", x);
+    cache.keys.push_back(part(fused, q, kv));
+    cache.values.push_back(part(fused, q + kv, kv));
+    return Product(layer + "attn.c_proj", Attend(part(fused, 0, q), l, cache));
+  }
+  Row query, key, value;
+  if (type_ == "phi3") {
+    const Row fused = Product(layer + "self_attn.qkv_proj", x);
+    query = part(fused, 0, q);
+    key = part(fused, q, kv);
+    value = part(fused, q + kv, kv);
+  } else {
+    query = Product(layer + "self_attn.q_proj", x);
+    key = Product(layer + "self_attn.k_proj", x);
+    value = Product(layer + "self_attn.v_proj", x);
+  }
+  NormHeads(layer + "self_attn.q_norm", query);
+  NormHeads(layer + "self_attn.k_norm", key);
+  Rotate(query, l, position);
+  Rotate(key, l, position);
+  cache.keys.push_back(std::move(key));
+  cache.values.push_back(std::move(value));
+  return Product(layer + "self_attn.o_proj", Attend(query, l, cache));
+}
+
+PlainNetwork::Row PlainNetwork::Gated(const Row& gate, const Row& up) const {
+  Row out(gate.size());
+  for (size_t i = 0; i < out.size(); ++i) out[i] = Silu(gate[i]) * up[i];
+  return out;
+}
+
+PlainNetwork::Row PlainNetwork::FeedForward(int l, const Row& x) const {
+  const std::string layer = LayerName(l);
   if (gpt2_) {
     const std::string act = config_.value("activation_function", "gelu_new");
     Row inner = Product(layer + "mlp.c_fc", x);
     for (double& v : inner) v = act == "gelu" ? Gelu(v) : GeluNew(v);
     return Product(layer + "mlp.c_proj", inner);
   }
-  Row gate = Product(layer + "mlp.gate_proj", x);
-  const Row up = Product(layer + "mlp.up_proj", x);
-  for (size_t i = 0; i < gate.size(); ++i) gate[i] = Silu(gate[i]) * up[i];
-  return Product(layer + "mlp.down_proj", gate);
+  if (type_ == "phi3" || IsType("glm")) {
+    const Row both = Product(layer + "mlp.gate_up_proj", x);
+    const auto middle =
+        both.begin() + static_cast<std::ptrdiff_t>(both.size() / 2);
+    return Product(layer + "mlp.down_proj",
+                   Gated(Row(both.begin(), middle), Row(middle, both.end())));
+  }
+  return Product(layer + "mlp.down_proj",
+                 Gated(Product(layer + "mlp.gate_proj", x),
+                       Product(layer + "mlp.up_proj", x)));
 }
 
 PlainNetwork::Row PlainNetwork::Step(int32_t token, int position,
@@ -341,20 +455,26 @@ PlainNetwork::Row PlainNetwork::Step(int32_t token, int position,
     const auto begin = table.values.begin() + r * table.shape[1];
     return Row(begin, begin + table.shape[1]);
   };
-  const auto add = [](Row& x, const Row& y) {
-    for (size_t i = 0; i < x.size(); ++i) x[i] += y[i];
+  const auto add = [](Row& x, const Row& y, double scale) {
+    for (size_t i = 0; i < x.size(); ++i) x[i] += scale * y[i];
   };
+  const auto norm = [this](int l, const std::string& name, const Row& x) {
+    return name.empty() ? x : Norm(LayerName(l) + name, x);
+  };
+  const NormNames norms = Norms();
+  const double residual =
+      type_ == "granite" ? Get(config_, "residual_multiplier", 1) : 1.0;
   Row x = row(gpt2_ ? "wte.weight" : "model.embed_tokens.weight", token);
-  if (gpt2_) add(x, row("wpe.weight", position));
+  if (type_ == "granite") {
+    for (double& v : x) v *= Get(config_, "embedding_multiplier", 1);
+  }
+  if (gpt2_) add(x, row("wpe.weight", position), 1);
   for (int l = 0; l < layers_; ++l) {
-    const std::string layer =
-        (gpt2_ ? "h." : "model.layers.") + std::to_string(l) + ".";
-    add(x,
-        Attention(layer, Norm(layer + (gpt2_ ? "ln_1" : "input_layernorm"), x),
-                  position, caches[static_cast<size_t>(l)]));
-    add(x, FeedForward(
-               layer,
-               Norm(layer + (gpt2_ ? "ln_2" : "post_attention_layernorm"), x)));
+    const Row attended = Attention(l, norm(l, norms.before_attention, x),
+                                   position, caches[static_cast<size_t>(l)]);
+    add(x, norm(l, norms.after_attention, attended), residual);
+    const Row forwarded = FeedForward(l, norm(l, norms.before_forward, x));
+    add(x, norm(l, norms.after_forward, forwarded), residual);
   }
   return Norm(gpt2_ ? "ln_f" : "model.norm", x);
 }
@@ -370,8 +490,14 @@ std::vector<PlainNetwork::Row> PlainNetwork::Hidden(
 }
 
 PlainNetwork::Row PlainNetwork::Logits(const Row& hidden) const {
-  if (tensors_.contains("lm_head.weight")) return Product("lm_head", hidden);
-  return Product(gpt2_ ? "wte" : "model.embed_tokens", hidden);
+  Row out = Product(tensors_.contains("lm_head.weight") ? "lm_head"
+                    : gpt2_                             ? "wte"
+                                                        : "model.embed_tokens",
+                    hidden);
+  if (type_ == "granite") {
+    for (double& v : out) v /= Get(config_, "logits_scaling", 1);
+  }
+  return out;
 }
 
 PlainNetwork::Row PlainNetwork::Scores(const Row& hidden) const {

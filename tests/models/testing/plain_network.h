@@ -42,7 +42,7 @@ class PlainNetwork {
   Row Scores(const Row& hidden) const;
 
   // The rotation angle of each pair from one position to the next, for tokens
-  // at `position`: [head_dim / 2].
+  // at `position`: half as many as rotated dimensions of a head.
   std::vector<double> Frequencies(int position) const;
   // The factor of rotated queries and keys.
   double AttentionFactor() const;
@@ -51,6 +51,11 @@ class PlainNetwork {
   struct Tensor {
     std::vector<int64_t> shape;
     Row values;
+  };
+  // The names of a layer's norms; empty: there is no such norm.
+  struct NormNames {
+    std::string before_attention, after_attention;
+    std::string before_forward, after_forward;
   };
   // Keys and values of the positions so far, one row per position.
   struct Cache {
@@ -62,21 +67,33 @@ class PlainNetwork {
   // Adds the bias if there is one.
   Row Product(const std::string& name, const Row& x) const;
   Row Norm(const std::string& name, const Row& x) const;
-  // RMS norm of each head separately, if the network has it.
+  NormNames Norms() const;
+  bool IsType(const char* prefix) const;
+  // Whether layer `l` has the sliding window, and whether it rotates.
+  bool IsWindowed(int l) const;
+  bool IsRotated(int l) const;
+  // Layers with the window, where these have a rotation of their own.
+  bool IsLocal(int l) const;
+  // RMS norm of each head separately, or of the whole row, as the weight's size
+  // says, if the network has it.
   void NormHeads(const std::string& name, Row& row) const;
   std::vector<double> YarnFrequencies(const nlohmann::json& scaling) const;
-  void Rotate(Row& row, int position) const;
-  Row Attend(const Row& queries, const Cache& cache) const;
-  Row Attention(const std::string& layer, const Row& x, int position,
-                Cache& cache) const;
-  Row FeedForward(const std::string& layer, const Row& x) const;
+  void Rotate(Row& row, int l, int position) const;
+  Row Attend(const Row& queries, int l, const Cache& cache) const;
+  Row Attention(int l, const Row& x, int position, Cache& cache) const;
+  // act(gate) * up.
+  Row Gated(const Row& gate, const Row& up) const;
+  Row FeedForward(int l, const Row& x) const;
+  std::string LayerName(int l) const;
   Row Step(int32_t token, int position, std::vector<Cache>& caches) const;
 
   nlohmann::json config_;
   nlohmann::json scaling_;  // "rope_scaling" or "rope_parameters", or null
   std::map<std::string, Tensor> tensors_;
   bool gpt2_ = false;
+  std::string type_;  // "model_type"
   int layers_ = 0, heads_ = 0, kv_heads_ = 0, head_dim_ = 0;
+  int rotary_ = 0;  // rotated dimensions of a head
   int window_ = 0;  // keys that a token sees, itself included; 0: all
   double theta_ = 0, epsilon_ = 0;
 };

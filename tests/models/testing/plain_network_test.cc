@@ -246,11 +246,12 @@ TEST_P(EveryPlainNetworkTest, GivesFiniteNumbersThatDependOnTheWholeWindow) {
                                                : config.head_labels));
   for (const double v : out) EXPECT_TRUE(std::isfinite(v));
   // Each layer reaches back by one window minus one token.
-  const size_t reach =
-      config.sliding_window == 0
-          ? tokens.size()
-          : static_cast<size_t>(config.layers * (config.sliding_window - 1) +
-                                1);
+  size_t reach = 1;
+  for (int l = 0; l < config.layers; ++l) {
+    reach += config.window(l) == 0 ? tokens.size()
+                                   : static_cast<size_t>(config.window(l) - 1);
+  }
+  reach = std::min(reach, tokens.size());
   for (const size_t back : {size_t{2}, reach, reach + 1}) {
     if (back > tokens.size()) continue;
     Tokens other = tokens;
