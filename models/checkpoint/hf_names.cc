@@ -63,6 +63,7 @@ struct OwnName {
 };
 constexpr char kQkv[] = "self_attn.qkv_proj.weight";
 constexpr char kGateUp[] = "mlp.gate_up_proj.weight";
+constexpr char kBeforeForward[] = "pre_feedforward_layernorm.weight";
 constexpr OwnName kOwnNames[] = {
     {Architecture::kPhi3, TensorRole::kQuery, kQkv},
     {Architecture::kPhi3, TensorRole::kKey, kQkv},
@@ -77,6 +78,16 @@ constexpr OwnName kOwnNames[] = {
      "post_self_attn_layernorm.weight"},
     {Architecture::kGlm4, TensorRole::kForwardedNorm,
      "post_mlp_layernorm.weight"},
+    {Architecture::kGemma2, TensorRole::kPostNorm, kBeforeForward},
+    {Architecture::kGemma3, TensorRole::kPostNorm, kBeforeForward},
+    {Architecture::kMixtral, TensorRole::kRouter,
+     "block_sparse_moe.gate.weight"},
+    {Architecture::kMixtral, TensorRole::kExpertGate,
+     "block_sparse_moe.experts.#.w1.weight"},
+    {Architecture::kMixtral, TensorRole::kExpertUp,
+     "block_sparse_moe.experts.#.w3.weight"},
+    {Architecture::kMixtral, TensorRole::kExpertDown,
+     "block_sparse_moe.experts.#.w2.weight"},
 };
 
 bool IsGpt2(const TrunkConfig& config) {
@@ -117,6 +128,21 @@ bool IsPaired(const TrunkConfig& config, TensorRole part) {
   return glm && TensorRole::kQuery <= part && part <= TensorRole::kKeyBias;
 }
 
+bool IsNorm(TensorRole part) {
+  switch (part) {
+    case TensorRole::kInputNorm:
+    case TensorRole::kQueryNorm:
+    case TensorRole::kKeyNorm:
+    case TensorRole::kAttendedNorm:
+    case TensorRole::kPostNorm:
+    case TensorRole::kForwardedNorm:
+    case TensorRole::kFinalNorm:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 HfPlace PlaceOf(const TrunkConfig& config, TensorRole part, int layer,
@@ -125,6 +151,8 @@ HfPlace PlaceOf(const TrunkConfig& config, TensorRole part, int layer,
   HfPlace out{.name = FullName(config, part, layer, expert), .shape = {}};
   out.turned = IsGpt2(config) && IsLayerTensor(part) && IsMatrix(part);
   out.paired = IsPaired(config, part);
+  out.offset = IsNorm(part) && (config.architecture == Architecture::kGemma2 ||
+                                config.architecture == Architecture::kGemma3);
   const std::string_view own = NameInLayer(config, part);
   for (int i = 0; i < kTensorRoles; ++i) {
     const TensorRole other = static_cast<TensorRole>(i);

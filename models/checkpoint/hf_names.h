@@ -22,6 +22,7 @@ struct HfPlace {
   std::string name;  // for GPT-2 without "transformer.", which some files have
   std::vector<int64_t> shape;
   bool turned = false;  // transposed: [inputs, outputs], GPT-2's Conv1D
+  bool offset = false;  // stored less 1: Gemma's norms
   bool paired = false;  // rows are in the order of PairedRow
   int64_t outputs = 0;  // of the whole tensor
   int64_t first = 0;    // the part's first output in it

@@ -40,6 +40,7 @@ struct Family {
   double rope_theta = 10000;
   // Rotated part of a head; 0: all, and no key may say otherwise.
   double rotary_part = 0;
+  Activation activation = Activation::kSilu;
   // Reads what only this architecture has, after everything else; may be null.
   void (*own)(ConfigReader& in, TrunkConfig& config) = nullptr;
 };
@@ -123,6 +124,86 @@ void ReadOlmo3(ConfigReader& in, TrunkConfig& config) {
 
 void ReadGlm4(ConfigReader&, TrunkConfig& config) { config.norms_after = true; }
 
+// A number above 0; null: `none`.
+double PositiveOrNull(ConfigReader& in, const char* key, double fallback) {
+  return in.Has(key) && in.Find(key) == nullptr ? 0
+                                                : in.Positive(key, fallback);
+}
+
+// Norms before and after, embeddings as long as the residual.
+void ReadGemma(ConfigReader& in, double cap, double logit_cap,
+               TrunkConfig& config) {
+  config.norms_after = true;
+  config.embedding_scale = std::sqrt(static_cast<float>(config.hidden_size));
+  config.attention_scale = static_cast<float>(
+      1 / std::sqrt(in.Positive("query_pre_attn_scalar", 256)));
+  const auto read = [&in](const char* key, double fallback) {
+    return static_cast<float>(fallback > 0 ? PositiveOrNull(in, key, fallback)
+                              : in.Find(key) == nullptr ? 0
+                                                        : in.Positive(key, 1));
+  };
+  config.attention_cap = read("attn_logit_softcapping", cap);
+  config.logit_cap = read("final_logit_softcapping", logit_cap);
+  config.sliding_window = in.Extent("sliding_window", 4096);
+  if (in.Flag("use_bidirectional_attention", false)) {
+    in.Refuse("use_bidirectional_attention", true, "false");
+  }
+}
+
+void ReadGemma2(ConfigReader& in, TrunkConfig& config) {
+  ReadGemma(in, 50, 30, config);
+  if (!ReadLayerTypes(in, config)) SlideAllButEach(2, config);
+}
+
+// Layers with the window have a rotation of their own.
+void ReadGemma3(ConfigReader& in, TrunkConfig& config) {
+  ReadGemma(in, 0, 0, config);
+  config.qk_norm = true;
+  config.local_rope_theta = static_cast<float>(
+      in.Positive("rope_local_base_freq", config.local_rope_theta));
+  if (!ReadLayerTypes(in, config)) {
+    SlideAllButEach(in.Extent("sliding_window_pattern", 6), config);
+  }
+  for (LayerKind& kind : config.layer_kinds) kind.local = kind.windowed;
+}
+
+void ReadExperts(ConfigReader& in, const char* key, int experts, int chosen,
+                 TrunkConfig& config) {
+  constexpr int kMostExperts = 1024;
+  config.experts = in.Extent(key, experts);
+  if (config.experts > kMostExperts) {
+    in.Refuse(key, config.experts, absl::StrCat("1 to ", kMostExperts));
+  }
+  config.chosen_experts = in.Extent("num_experts_per_tok", chosen);
+  if (config.chosen_experts > config.experts) {
+    in.Refuse("num_experts_per_tok", config.chosen_experts,
+              absl::StrCat("at most ", key, " ", config.experts));
+  }
+}
+
+void ReadMixtral(ConfigReader& in, TrunkConfig& config) {
+  ReadWindow(in, config);
+  ReadExperts(in, "num_local_experts", 8, 2, config);
+}
+
+// Every layer has experts.
+void ReadQwen3Moe(ConfigReader& in, TrunkConfig& config) {
+  config.qk_norm = true;
+  config.intermediate_size = in.Extent("moe_intermediate_size", 768);
+  ReadExperts(in, "num_experts", 128, 8, config);
+  config.expert_shares_sum_to_one = in.Flag("norm_topk_prob", false);
+  if (in.Flag("use_sliding_window", false)) {
+    in.Refuse("use_sliding_window", true, "false");
+  }
+  if (in.Extent("decoder_sparse_step", 1) != 1) {
+    in.Refuse("decoder_sparse_step", *in.Find("decoder_sparse_step"), "1");
+  }
+  if (const json* dense = in.Find("mlp_only_layers");
+      dense != nullptr && *dense != json::array()) {
+    in.Refuse("mlp_only_layers", *dense, "an empty list");
+  }
+}
+
 constexpr Family kFamilies[] = {
     {.architecture = Architecture::kLlama,
      .sizes = {32000, 4096, 11008, 32, 32, 0, 0, 2048, 2},
@@ -178,6 +259,28 @@ constexpr Family kFamilies[] = {
      .rms_norm_eps = 1.5625e-7,
      .rotary_part = 0.5,
      .own = &ReadGlm4},
+    {.architecture = Architecture::kGemma2,
+     .sizes = {256000, 2304, 9216, 26, 8, 4, 256, 8192, 1},
+     .attention_bias = Biased::kIfAsked,
+     .tied_embeddings = true,
+     .activation = Activation::kGeluTanh,
+     .own = &ReadGemma2},
+    {.architecture = Architecture::kGemma3,
+     .sizes = {262208, 2304, 9216, 26, 8, 4, 256, 131072, 1},
+     .attention_bias = Biased::kIfAsked,
+     .tied_embeddings = true,
+     .rope_theta = 1e6,
+     .activation = Activation::kGeluTanh,
+     .own = &ReadGemma3},
+    {.architecture = Architecture::kQwen3Moe,
+     .sizes = {151936, 2048, 6144, 24, 32, 4, 0, 32768, -1},
+     .attention_bias = Biased::kIfAsked,
+     .own = &ReadQwen3Moe},
+    {.architecture = Architecture::kMixtral,
+     .sizes = {32000, 4096, 14336, 32, 32, 8, 0, 131072, 2},
+     .rms_norm_eps = 1e-5,
+     .rope_theta = 1e6,
+     .own = &ReadMixtral},
 };
 
 constexpr HfClass kClasses[] = {
@@ -193,6 +296,11 @@ constexpr HfClass kClasses[] = {
     {"Phi3ForCausalLM", "phi3", Architecture::kPhi3},
     {"GlmForCausalLM", "glm", Architecture::kGlm},
     {"Glm4ForCausalLM", "glm4", Architecture::kGlm4},
+    {"Gemma2ForCausalLM", "gemma2", Architecture::kGemma2},
+    {"Gemma3ForCausalLM", "gemma3_text", Architecture::kGemma3},
+    {kGemma3WithImages, "gemma3", Architecture::kGemma3},
+    {"Qwen3MoeForCausalLM", "qwen3_moe", Architecture::kQwen3Moe},
+    {"MixtralForCausalLM", "mixtral", Architecture::kMixtral},
     {"LlamaForSequenceClassification", "llama", Architecture::kLlama,
      HeadKind::kSequenceClassification},
     {"LlamaForTokenClassification", "llama", Architecture::kLlama,
@@ -246,11 +354,16 @@ void ReadBiases(ConfigReader& in, const Family& family, TrunkConfig& config) {
   config.mlp_bias = family.mlp_bias && in.Flag("mlp_bias", false);
 }
 
-void ReadActivation(ConfigReader& in, TrunkConfig& config) {
-  if (const json* act = in.Find("hidden_act"); act && *act != "silu") {
-    in.Refuse("hidden_act", *act, "\"silu\"");
+// Gemma's classes read "hidden_activation" instead.
+void ReadActivation(ConfigReader& in, const Family& family,
+                    TrunkConfig& config) {
+  config.activation = family.activation;
+  const bool silu = family.activation == Activation::kSilu;
+  const char* key = silu ? "hidden_act" : "hidden_activation";
+  const char* name = silu ? "silu" : "gelu_pytorch_tanh";
+  if (const json* act = in.Find(key); act && *act != name) {
+    in.Refuse(key, *act, absl::StrCat("\"", name, "\""));
   }
-  config.activation = Activation::kSilu;
 }
 
 // Every architecture but GPT-2.
@@ -265,7 +378,7 @@ void ReadRotary(ConfigReader& in, const Family& family, TrunkConfig& config) {
       in.Extent("max_position_embeddings", family.sizes.context_length);
   config.rms_norm_eps =
       static_cast<float>(in.Positive("rms_norm_eps", family.rms_norm_eps));
-  ReadActivation(in, config);
+  ReadActivation(in, family, config);
   ReadBiases(in, family, config);
   config.rope_theta = static_cast<float>(family.rope_theta);
   ReadRope(in, family.rotary_part, config);

@@ -28,6 +28,11 @@ struct HfClass {
   HeadKind head = HeadKind::kNone;
 };
 
+// A class of networks that also read images; its text part is a network here,
+// with its keys under "text_config".
+inline constexpr std::string_view kGemma3WithImages =
+    "Gemma3ForConditionalGeneration";
+
 // Causal language models first.
 absl::Span<const HfClass> HfClasses();
 

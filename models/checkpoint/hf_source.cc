@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Stored {
   const std::byte* data = nullptr;  // of the whole tensor
   DType dtype = DType::kF32;
   int64_t columns = 0;  // of the part
-  bool turned = false, paired = false;
+  bool turned = false, paired = false, offset = false;
   int64_t outputs = 0, first = 0;  // as in HfPlace
 };
 
@@ -62,6 +63,16 @@ class HfSource : public TensorSource {
     const bool gpt2 = config_.architecture == Architecture::kGpt2;
     return absl::StrCat(gpt2 ? "" : prefix_, "lm_head.weight");
   }
+  // Names in files of Gemma 3 with images, as written since transformers 4.52.
+  std::string InFile(const std::string& name) const {
+    constexpr std::string_view kBody = "model.";
+    return nested_ && absl::StartsWith(name, AbslView(kBody))
+               ? absl::StrCat("model.language_model.",
+                              name.substr(kBody.size()))
+               : name;
+  }
+  // True for a tensor of what reads images.
+  bool IsForImages(const std::string& name) const;
   // True for a tensor of a head that this view leaves out.
   bool IsOtherHead(const std::string& name) const;
 
@@ -70,6 +81,7 @@ class HfSource : public TensorSource {
   const CheckpointPart part_;
   std::string
       prefix_;  // "transformer." or "pretrained_model." if names have it
+  bool nested_ = false;  // InFile
   // [layers][kTensorRoles][1, or experts]; parts outside the layers are in
   // layer 0.
   std::vector<std::array<std::vector<Stored>, kTensorRoles>> parts_;
@@ -90,7 +102,7 @@ absl::Status HfSource::Find(TensorRole part, int layer) {
 
 absl::StatusOr<Stored> HfSource::FindPlace(TensorRole part,
                                            const HfPlace& place) {
-  const std::string name = prefix_ + place.name;
+  const std::string name = prefix_ + InFile(place.name);
   const ShardSet::Place* found = shards_.Find(name);
   if (found == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -118,8 +130,20 @@ absl::StatusOr<Stored> HfSource::FindPlace(TensorRole part,
                 .columns = ShapeOf(config_, part).columns,
                 .turned = place.turned,
                 .paired = place.paired,
+                .offset = place.offset,
                 .outputs = place.outputs,
                 .first = place.first};
+}
+
+bool HfSource::IsForImages(const std::string& name) const {
+  if (!config_.reads_images) return false;
+  for (const char* part : {"vision_tower.", "multi_modal_projector."}) {
+    if (absl::StartsWith(name, part) ||
+        absl::StartsWith(name, absl::StrCat("model.", part))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool HfSource::IsOtherHead(const std::string& name) const {
@@ -130,7 +154,9 @@ bool HfSource::IsOtherHead(const std::string& name) const {
 
 absl::Status HfSource::CheckExtra(const std::string& name) const {
   const ShardSet::Place& extra = *shards_.Find(name);
-  if (IsBuffer(config_, name) || IsOtherHead(name)) return absl::OkStatus();
+  if (IsBuffer(config_, name) || IsForImages(name) || IsOtherHead(name)) {
+    return absl::OkStatus();
+  }
   if (name == LmHeadName() && config_.lm_head && config_.tied_embeddings) {
     const Stored& embedding = At(TensorRole::kEmbedding, 0);
     const auto a = extra.file->data(name);
@@ -163,6 +189,11 @@ absl::Status HfSource::Check() {
   if (config_.architecture == Architecture::kGpt2 &&
       shards_.Find("transformer.wte.weight") != nullptr) {
     prefix_ = "transformer.";
+  }
+  if (config_.reads_images) {
+    nested_ =
+        shards_.Find("model.language_model.embed_tokens.weight") != nullptr;
+    if (!nested_) prefix_ = "language_model.";
   }
   constexpr char kWrapped[] = "pretrained_model.";
   if (part_ != CheckpointPart::kAll &&
@@ -230,9 +261,11 @@ void HfSource::ReadStored(const Stored& at, int64_t begin, int64_t end,
     return;
   }
   if (!at.turned) {
-    return ToFloats(at.dtype,
-                    at.data + (at.first + begin) * at.columns * element,
-                    static_cast<size_t>((end - begin) * at.columns), out);
+    const size_t count = static_cast<size_t>((end - begin) * at.columns);
+    ToFloats(at.dtype, at.data + (at.first + begin) * at.columns * element,
+             count, out);
+    for (size_t i = 0; at.offset && i < count; ++i) out[i] += 1;
+    return;
   }
   // Elements per strip of an input, few enough that the target rows stay in the
   // L1 cache.

@@ -13,13 +13,13 @@ using nlohmann::json;
 
 // Deeper networks are corrupt files; the bound keeps lists that no file holds
 // small.
-constexpr int kMostLayers = 1 << 16;
+constexpr int kMostListedLayers = 1 << 16;
 
 }  // namespace
 
 std::vector<LayerKind>& EveryLayerKind(TrunkConfig& config) {
   config.layer_kinds.resize(
-      static_cast<size_t>(std::min(config.layers, kMostLayers)));
+      static_cast<size_t>(std::min(config.layers, kMostListedLayers)));
   return config.layer_kinds;
 }
 

@@ -219,6 +219,24 @@ void ReadScaling(ConfigReader& in, const RopeObject& rope,
   config.context_length = static_cast<int>(reach);
 }
 
+// Gemma 3 may describe its two rotations by kind of layer: {"full_attention":
+// {...}, "sliding_attention": {...}}. Sets the latter's base, and leaves the
+// former in `rope`.
+void TakeKindOfLayer(ConfigReader& in, RopeObject& rope, TrunkConfig& config) {
+  const auto full = rope.value->find("full_attention");
+  const auto local = rope.value->find("sliding_attention");
+  if (full == rope.value->end() || local == rope.value->end()) return;
+  if (!full->is_object() || !local->is_object() ||
+      TypeOf({rope.key, &*local}) != "default") {
+    return in.Refuse(rope.key, *rope.value,
+                     "objects for full_attention and sliding_attention, the "
+                     "latter of type default");
+  }
+  config.local_rope_theta = static_cast<float>(
+      Number(in, {rope.key, &*local}, "rope_theta").value_or(10000));
+  rope.value = &*full;
+}
+
 // Sets rotary_dim.
 void ReadPart(ConfigReader& in, const RopeObject& rope, double fallback,
               TrunkConfig& config) {
@@ -244,10 +262,13 @@ void ReadPart(ConfigReader& in, const RopeObject& rope, double fallback,
 void ReadRope(ConfigReader& in, double part, TrunkConfig& config) {
   config.rope_theta =
       static_cast<float>(in.Positive("rope_theta", config.rope_theta));
-  const RopeObject rope = FindRope(in);
+  RopeObject rope = FindRope(in);
   if (rope.value == nullptr) return ReadPart(in, rope, part, config);
   if (!rope.value->is_object()) {
     return in.Refuse(rope.key, *rope.value, "an object or null");
+  }
+  if (config.architecture == Architecture::kGemma3) {
+    TakeKindOfLayer(in, rope, config);
   }
   const std::optional<double> theta = Number(in, rope, "rope_theta");
   if (theta.has_value()) config.rope_theta = static_cast<float>(*theta);

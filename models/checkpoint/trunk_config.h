@@ -156,6 +156,9 @@ struct TrunkConfig {
   bool expert_shares_sum_to_one = true;
   RopeScaling rope;
 
+  // Made from a network with a part that reads images, which is not loaded.
+  bool reads_images = false;
+
   bool lm_head = true;  // false: a classifier, which cannot generate
   HeadKind head = HeadKind::kNone;  // kReward if reward_head
   int head_labels = 0;

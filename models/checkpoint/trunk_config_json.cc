@@ -65,7 +65,7 @@ HfClass FindBody(ConfigReader& in) {
     if (row.head != HeadKind::kNone) continue;
     const std::string_view name =
         row.name.substr(0, row.name.find("ForCausalLM"));
-    if (name == row.name) continue;  // GPT-2 has no published reward model
+    if (name == row.name) continue;  // no published reward models
     absl::StrAppend(&bodies, bodies.empty() ? "" : ", ", AbslView(name));
     if (absl::StartsWith(found, absl::StrCat(AbslView(name), "For"))) {
       return row;
@@ -158,6 +158,21 @@ void ReadHead(ConfigReader& in, HeadKind head, TrunkConfig& config) {
   config.head_bias = true;
 }
 
+// Of a class that also reads images: puts the keys of its text part in front.
+bool TakeTextPart(json& config) {
+  const auto list = config.find("architectures");
+  const auto text = config.find("text_config");
+  if (list == config.end() || text == config.end() || !text->is_object() ||
+      *list != json::array({std::string(kGemma3WithImages)})) {
+    return false;
+  }
+  const json part = *text;
+  for (const auto& [key, value] : part.items()) {
+    if (key != "architectures") config[key] = value;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string ClassName(const TrunkConfig& config) {
@@ -173,13 +188,15 @@ std::string ClassName(const TrunkConfig& config) {
 absl::StatusOr<TrunkConfig> ParseTrunkConfig(std::string_view text,
                                              const std::string& file,
                                              CheckpointPart part) {
-  ESP_ASSIGN_OR_RETURN(const json parsed, ParseConfigObject(text, file));
+  ESP_ASSIGN_OR_RETURN(json parsed, ParseConfigObject(text, file));
+  const bool reads_images = TakeTextPart(parsed);
   ConfigReader in(parsed, file);
   const bool all = part == CheckpointPart::kAll;
   const HfClass row = all ? FindClass(in) : FindBody(in);
   if (!in.status().ok()) return in.status();
   TrunkConfig config;
   ReadHfNetwork(in, row.architecture, config);
+  config.reads_images = reads_images;
   if (all) {
     ReadHead(in, row.head, config);
   } else {

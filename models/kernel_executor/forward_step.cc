@@ -348,6 +348,7 @@ void ForwardStep::AttendItem(const NetworkLayer& layer, int index, int chunk) {
                            .positions = positions_.data() + row,
                            .pages = page_tables_.data() + row,
                            .window = c.window(index),
+                           .cap = c.attention_cap,
                            .queries = Query(item.row, kv_head * group)};
   const int read = path_->Attend(*pages_, task, out.data());
   pages_read_.fetch_add(read, std::memory_order_relaxed);

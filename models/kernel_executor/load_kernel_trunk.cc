@@ -32,8 +32,9 @@ WeightKind KindOf(Packing packing) {
 const KernelPath& Choose(const TrunkConfig& config, WeightKind kind,
                          const TrunkOptions& options) {
   const KernelPath* amx = AmxPath();
-  const bool fits =
-      kind != WeightKind::kFp32 && config.head_dim <= kMostTileDims;
+  const bool fits = kind != WeightKind::kFp32 &&
+                    config.head_dim <= kMostTileDims &&
+                    config.attention_cap == 0;
   return amx != nullptr && fits && !options.plain_kernels ? *amx : PlainPath();
 }
 

@@ -54,6 +54,8 @@ struct AttendRows {
   const int* positions = nullptr;
   const PageId* const* pages = nullptr;
   int window = 0;
+  // Above 0: each score s becomes cap * tanh(s / cap). Of PlainPath only.
+  float cap = 0;
   // From PackQuery, rows x group heads, followed by room for 15 more.
   const std::byte* queries = nullptr;
 };

@@ -353,12 +353,19 @@ struct Running {
 ESP_RANGES_TOLD void AttendBlock(const float* HWY_RESTRICT query,
                                  const float* HWY_RESTRICT keys,
                                  const float* HWY_RESTRICT values, int first,
-                                 int count, int head_dim, Running& run,
-                                 float* HWY_RESTRICT out) {
+                                 int count, int head_dim, float cap,
+                                 Running& run, float* HWY_RESTRICT out) {
   const size_t lanes = LaneCount();
   const size_t dims = static_cast<size_t>(head_dim);
   alignas(64) float scores[kPanel];
   BlockScores(query, keys, head_dim, scores);
+  if (cap > 0) {
+    const D d;
+    for (size_t i = 0; i < kPanel; i += lanes) {
+      const V ratio = hn::Div(hn::Load(d, scores + i), hn::Set(d, cap));
+      hn::Store(hn::Mul(hn::Tanh(d, ratio), hn::Set(d, cap)), d, scores + i);
+    }
+  }
   // Its exp is 0; -inf is not safe in every Exp.
   std::fill(scores, scores + first, -1e30f);
   std::fill(scores + count, scores + kPanel, -1e30f);
@@ -389,7 +396,7 @@ ESP_RANGES_TOLD void AttendBlock(const float* HWY_RESTRICT query,
 ESP_RANGES_TOLD void AttendImpl(const float* query, int heads,
                                 const float* const* keys,
                                 const float* const* values, int first,
-                                int position, int head_dim,
+                                int position, int head_dim, float cap,
                                 float* HWY_RESTRICT out) {
   const size_t dims = static_cast<size_t>(head_dim);
   Running run[kAttendHeads];
@@ -400,8 +407,8 @@ ESP_RANGES_TOLD void AttendImpl(const float* query, int heads,
     const int from = std::max(0, first - b * kPanel);
     for (int h = 0; h < heads; ++h) {
       const size_t at = static_cast<size_t>(h) * dims;
-      AttendBlock(query + at, keys[b], values[b], from, count, head_dim, run[h],
-                  out + at);
+      AttendBlock(query + at, keys[b], values[b], from, count, head_dim, cap,
+                  run[h], out + at);
     }
   }
   for (int h = 0; h < heads; ++h) {
@@ -558,7 +565,7 @@ void Rotate(float* x, const float* cos, const float* sin, int half) {
 
 void Attend(const float* query, int heads, const float* const* keys,
             const float* const* values, int first, int position, int head_dim,
-            float* out) {
+            float* out, float cap) {
   const size_t dims = static_cast<size_t>(head_dim);
   for (int b = first / kPanel; b <= position / kPanel; ++b) {
     const int count = std::min(kPanel, position - b * kPanel + 1);
@@ -570,7 +577,7 @@ void Attend(const float* query, int heads, const float* const* keys,
   while (heads > 0) {
     const int now = std::min(heads, kAttendHeads);
     HWY_DYNAMIC_DISPATCH(AttendImpl)
-    (query, now, keys, values, first, position, head_dim, out);
+    (query, now, keys, values, first, position, head_dim, cap, out);
     query += now * head_dim;
     out += now * head_dim;
     heads -= now;

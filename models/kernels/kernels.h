@@ -90,10 +90,11 @@ void Rotate(float* x, const float* cos, const float* sin, int half);
 // Attention of the `heads` query heads of one KV head over positions first ..
 // position of its path. `keys[b]` and `values[b]` are the [head_dim][64] and
 // [64][head_dim] pages of positions 64 b ..; `query` is already scaled. query
-// and out: [heads, head_dim].
+// and out: [heads, head_dim]. With a `cap` above 0 each score s becomes
+// cap * tanh(s / cap).
 void Attend(const float* query, int heads, const float* const* keys,
             const float* const* values, int first, int position, int head_dim,
-            float* out);
+            float* out, float cap = 0);
 
 // The instruction set in use: "AVX3_DL", "AVX2", ...
 std::string VectorTarget();

@@ -112,7 +112,8 @@ class FloatPath : public KernelPath {
       read += static_cast<int>(blocks) - first / kPageSlots;
       const size_t at = static_cast<size_t>(r) * group_dim;
       espalier::Attend(queries + at, task.group, keys.data(), values.data(),
-                       first, position, pages.shape().head_dim, out + at);
+                       first, position, pages.shape().head_dim, out + at,
+                       task.cap);
     }
     return read;
   }

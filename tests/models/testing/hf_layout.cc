@@ -1,5 +1,6 @@
 #include "tests/models/testing/hf_layout.h"
 
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,10 @@ bool IsPhi3(const TrunkConfig& c) {
 }
 bool IsGlm(const TrunkConfig& c) {
   return c.architecture == Architecture::kGlm;
+}
+bool IsGemma(const TrunkConfig& c) {
+  return c.architecture == Architecture::kGemma2 ||
+         c.architecture == Architecture::kGemma3;
 }
 bool IsGlm4(const TrunkConfig& c) {
   return c.architecture == Architecture::kGlm4;
@@ -143,6 +148,15 @@ void AddQwenWindow(const TrunkConfig& c, json& out) {
   }
 }
 
+void AddGemmaKeys(const TrunkConfig& c, json& out) {
+  out["hidden_act"] = out["hidden_activation"] = "gelu_pytorch_tanh";
+  out["attention_bias"] = false;
+  // Exact: tests choose powers of two.
+  out["query_pre_attn_scalar"] = 1 / (c.attention_scale * c.attention_scale);
+  out["sliding_window"] = c.sliding_window;
+  out["layer_types"] = LayerTypes(c);
+}
+
 // The keys that not every class has.
 void AddOwnKeys(const TrunkConfig& c, json& out) {
   switch (c.architecture) {
@@ -202,7 +216,33 @@ void AddOwnKeys(const TrunkConfig& c, json& out) {
       out["partial_rotary_factor"] =
           static_cast<double>(c.rotary()) / c.head_dim;
       break;
-    default:
+    case Architecture::kGemma2:
+      AddGemmaKeys(c, out);
+      out["attn_logit_softcapping"] = c.attention_cap;
+      out["final_logit_softcapping"] = c.logit_cap;
+      break;
+    case Architecture::kGemma3:
+      AddGemmaKeys(c, out);
+      out["attn_logit_softcapping"] = nullptr;
+      out["final_logit_softcapping"] = nullptr;
+      out["rope_local_base_freq"] = c.local_rope_theta;
+      break;
+    case Architecture::kQwen3Moe:
+      out["attention_bias"] = false;
+      out["intermediate_size"] = 4 * c.intermediate_size;  // of no layer
+      out["moe_intermediate_size"] = c.intermediate_size;
+      out["num_experts"] = c.experts;
+      out["num_experts_per_tok"] = c.chosen_experts;
+      out["norm_topk_prob"] = c.expert_shares_sum_to_one;
+      out["decoder_sparse_step"] = 1;
+      out["mlp_only_layers"] = json::array();
+      break;
+    case Architecture::kMixtral:
+      out["num_local_experts"] = c.experts;
+      out["num_experts_per_tok"] = c.chosen_experts;
+      out["sliding_window"] = WindowOrNull(c);
+      break;
+    case Architecture::kGpt2:
       break;
   }
 }
@@ -280,6 +320,19 @@ std::vector<HfTensor> Gpt2Tensors(const TrunkConfig& c) {
   return list.Take();
 }
 
+void AddExperts(const TrunkConfig& c, const std::string& layer, List& list) {
+  const int64_t d = c.hidden_size, f = c.intermediate_size;
+  const bool mixtral = c.architecture == Architecture::kMixtral;
+  const std::string block = layer + (mixtral ? "block_sparse_moe." : "mlp.");
+  list.Matrix(block + "gate", c.experts, d, false);
+  for (int e = 0; e < c.experts; ++e) {
+    const std::string expert = absl::StrCat(block, "experts.", e, ".");
+    list.Matrix(expert + (mixtral ? "w1" : "gate_proj"), f, d, false);
+    list.Matrix(expert + (mixtral ? "w2" : "down_proj"), d, f, false);
+    list.Matrix(expert + (mixtral ? "w3" : "up_proj"), f, d, false);
+  }
+}
+
 std::vector<HfTensor> RotaryTensors(const TrunkConfig& c) {
   const int64_t d = c.hidden_size, f = c.intermediate_size, h = c.head_dim;
   const int64_t q = c.heads * h, kv = c.kv_heads * h;
@@ -304,11 +357,16 @@ std::vector<HfTensor> RotaryTensors(const TrunkConfig& c) {
       norm("self_attn.k_norm", c.qk_norm_rows ? kv : h);
     }
     norm("post_attention_layernorm", d);
+    if (IsGemma(c)) norm("pre_feedforward_layernorm", d);
     if (IsGlm4(c)) {
       norm("post_self_attn_layernorm", d);
       norm("post_mlp_layernorm", d);
     } else if (c.norms_after) {
       norm("post_feedforward_layernorm", d);
+    }
+    if (c.experts > 0) {
+      AddExperts(c, layer, list);
+      continue;
     }
     if (IsPhi3(c) || IsGlm(c) || IsGlm4(c)) {
       list.Matrix(layer + "mlp.gate_up_proj", 2 * f, d, false);
@@ -452,6 +510,56 @@ TrunkConfig GlmLayout(Architecture architecture) {
   return config;
 }
 
+// Layer 1 of 3 has no window.
+TrunkConfig Gemma2Layout() {
+  TrunkConfig config = Plain();
+  config.architecture = Architecture::kGemma2;
+  config.norms_after = true;
+  config.layers = 3;
+  config.layer_kinds.assign(3, {});
+  config.layer_kinds[1] = {.windowed = false};
+  config.sliding_window = 19;
+  config.activation = Activation::kGeluTanh;
+  config.embedding_scale = std::sqrt(static_cast<float>(config.hidden_size));
+  config.attention_scale = 0.25;
+  config.attention_cap = 1.5;
+  config.logit_cap = 2;
+  return config;
+}
+
+// The layers with the window have a rotation of their own.
+TrunkConfig Gemma3Layout() {
+  TrunkConfig config = Gemma2Layout();
+  config.architecture = Architecture::kGemma3;
+  config.attention_cap = config.logit_cap = 0;
+  config.qk_norm = true;
+  for (LayerKind& kind : config.layer_kinds) kind.local = kind.windowed;
+  config.rope_theta = 1e6f;
+  config.local_rope_theta = 100;
+  config.context_length = 128;
+  config.rope = {
+      .kind = RopeKind::kLinear, .factor = 4, .original_context = 32};
+  return config;
+}
+
+TrunkConfig Qwen3MoeLayout(bool shares_sum_to_one) {
+  TrunkConfig config = Qwen3();
+  config.architecture = Architecture::kQwen3Moe;
+  config.intermediate_size = 38;
+  config.experts = 7;
+  config.chosen_experts = 3;
+  config.expert_shares_sum_to_one = shares_sum_to_one;
+  return config;
+}
+
+TrunkConfig MixtralLayout() {
+  TrunkConfig config = Mistral(0);
+  config.architecture = Architecture::kMixtral;
+  config.experts = 4;
+  config.chosen_experts = 2;
+  return config;
+}
+
 TrunkConfig Gpt2Layout() {
   TrunkConfig config = Plain();
   config.architecture = Architecture::kGpt2;
@@ -513,7 +621,14 @@ json HfConfigJson(const TrunkConfig& c) {
 }
 
 std::vector<HfTensor> HfTensors(const TrunkConfig& config) {
-  return IsGpt2(config) ? Gpt2Tensors(config) : RotaryTensors(config);
+  if (IsGpt2(config)) return Gpt2Tensors(config);
+  std::vector<HfTensor> out = RotaryTensors(config);
+  for (HfTensor& tensor : out) {
+    if (IsGemma(config) && tensor.kind == Kind::kNorm) {
+      tensor.kind = Kind::kOffsetNorm;
+    }
+  }
+  return out;
 }
 
 std::vector<NamedConfig> EveryNetwork() {
@@ -567,6 +682,11 @@ std::vector<NamedConfig> EveryNetwork() {
       {"Phi3LongRope", LongRopeLayout()},
       {"Glm", GlmLayout(Architecture::kGlm)},
       {"Glm4", GlmLayout(Architecture::kGlm4)},
+      {"Gemma2", Gemma2Layout()},
+      {"Gemma3", Gemma3Layout()},
+      {"Qwen3Moe", Qwen3MoeLayout(true)},
+      {"Qwen3MoeShares", Qwen3MoeLayout(false)},
+      {"Mixtral", MixtralLayout()},
       {"Gpt2", Gpt2Layout()},
       {"LlamaSequenceClassifier",
        Classifier(Plain(), HeadKind::kSequenceClassification)},

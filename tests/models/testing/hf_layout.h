@@ -24,7 +24,13 @@ namespace espalier {
 nlohmann::json HfConfigJson(const TrunkConfig& config);
 
 struct HfTensor {
-  enum class Kind : uint8_t { kNorm, kEmbedding, kMatrix, kBias };
+  enum class Kind : uint8_t {
+    kNorm,
+    kOffsetNorm,  // the weight less 1
+    kEmbedding,
+    kMatrix,
+    kBias
+  };
   std::string name;
   std::vector<int64_t> shape;
   Kind kind = Kind::kMatrix;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
@@ -174,7 +175,9 @@ PlainNetwork::Row PlainNetwork::Norm(const std::string& name,
   for (const double v : x) square += (v - mean) * (v - mean) / n;
   Row y(x.size());
   for (size_t i = 0; i < x.size(); ++i) {
-    y[i] = (x[i] - mean) / std::sqrt(square + epsilon_) * weight[i];
+    // Gemma's weights are stored less 1.
+    const double w = weight[i] + (IsType("gemma") ? 1 : 0);
+    y[i] = (x[i] - mean) / std::sqrt(square + epsilon_) * w;
     if (gpt2_) y[i] += Find(name + ".bias").values[i];
   }
   return y;
@@ -203,6 +206,10 @@ PlainNetwork::NormNames PlainNetwork::Norms() const {
     return {"input_layernorm", "post_self_attn_layernorm",
             "post_attention_layernorm", "post_mlp_layernorm"};
   }
+  if (IsType("gemma")) {
+    return {"input_layernorm", "post_attention_layernorm",
+            "pre_feedforward_layernorm", "post_feedforward_layernorm"};
+  }
   return {"input_layernorm", "", "post_attention_layernorm", ""};
 }
 
@@ -217,6 +224,10 @@ bool PlainNetwork::IsWindowed(int l) const {
   }
   if (type_ == "smollm3") return !IsRotated(l);
   if (type_ == "olmo3") return (l + 1) % 4 != 0;
+  if (type_ == "gemma2") return l % 2 == 0;
+  if (IsType("gemma3")) {
+    return (l + 1) % config_.value("sliding_window_pattern", 6) != 0;
+  }
   return true;
 }
 
@@ -230,7 +241,7 @@ bool PlainNetwork::IsRotated(int l) const {
 }
 
 bool PlainNetwork::IsLocal(int l) const {
-  return type_ == "olmo3" && IsWindowed(l);
+  return (type_ == "olmo3" || IsType("gemma3")) && IsWindowed(l);
 }
 
 // modeling_rope_utils, _compute_yarn_parameters.
@@ -330,9 +341,9 @@ void PlainNetwork::Rotate(Row& row, int l, int position) const {
   double scale = AttentionFactor();
   const size_t half = frequencies.size();
   if (IsLocal(l)) {  // unscaled
+    const double theta = Get(config_, "rope_local_base_freq", theta_);
     for (size_t i = 0; i < half; ++i) {
-      frequencies[i] =
-          std::pow(theta_, -2.0 * static_cast<double>(i) / rotary_);
+      frequencies[i] = std::pow(theta, -2.0 * static_cast<double>(i) / rotary_);
     }
     scale = 1;
   }
@@ -371,7 +382,7 @@ PlainNetwork::Row PlainNetwork::Attend(const Row& queries, int l,
       for (size_t i = 0; i < h; ++i) {
         sum += queries[q + i] * cache.keys[j][kv + i];
       }
-      weights.push_back(sum * scale);
+      weights.push_back(Capped("attn_logit_softcapping", sum * scale));
       largest = std::max(largest, weights.back());
     }
     for (double& weight : weights) total += weight = std::exp(weight - largest);
@@ -423,7 +434,44 @@ PlainNetwork::Row PlainNetwork::Attention(int l, const Row& x, int position,
 
 PlainNetwork::Row PlainNetwork::Gated(const Row& gate, const Row& up) const {
   Row out(gate.size());
-  for (size_t i = 0; i < out.size(); ++i) out[i] = Silu(gate[i]) * up[i];
+  const bool gelu = IsType("gemma");
+  for (size_t i = 0; i < out.size(); ++i) {
+    out[i] = (gelu ? GeluNew(gate[i]) : Silu(gate[i])) * up[i];
+  }
+  return out;
+}
+
+double PlainNetwork::Capped(const char* key, double x) const {
+  const double cap = Get(config_, key, 0);
+  return cap == 0 ? x : cap * std::tanh(x / cap);
+}
+
+// MixtralSparseMoeBlock and Qwen3MoeSparseMoeBlock: the softmax over all
+// experts, of which the largest are kept, and normalised if asked.
+PlainNetwork::Row PlainNetwork::Experts(const std::string& layer,
+                                        const Row& x) const {
+  const bool mixtral = type_ == "mixtral";
+  const std::string block = layer + (mixtral ? "block_sparse_moe." : "mlp.");
+  Row shares = Product(block + "gate", x);
+  double all = 0, kept = 0;
+  for (double& share : shares) all += share = std::exp(share);
+  for (double& share : shares) share /= all;
+  std::vector<size_t> order(shares.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return shares[a] > shares[b]; });
+  order.resize(config_.at("num_experts_per_tok"));
+  for (const size_t e : order) kept += shares[e];
+  if (!mixtral && !config_.value("norm_topk_prob", false)) kept = 1;
+  Row out(x.size(), 0);
+  for (const size_t e : order) {
+    const std::string expert = block + "experts." + std::to_string(e) + ".";
+    const Row y =
+        Product(expert + (mixtral ? "w2" : "down_proj"),
+                Gated(Product(expert + (mixtral ? "w1" : "gate_proj"), x),
+                      Product(expert + (mixtral ? "w3" : "up_proj"), x)));
+    for (size_t i = 0; i < y.size(); ++i) out[i] += shares[e] / kept * y[i];
+  }
   return out;
 }
 
@@ -435,6 +483,7 @@ PlainNetwork::Row PlainNetwork::FeedForward(int l, const Row& x) const {
     for (double& v : inner) v = act == "gelu" ? Gelu(v) : GeluNew(v);
     return Product(layer + "mlp.c_proj", inner);
   }
+  if (type_ == "mixtral" || type_ == "qwen3_moe") return Experts(layer, x);
   if (type_ == "phi3" || IsType("glm")) {
     const Row both = Product(layer + "mlp.gate_up_proj", x);
     const auto middle =
@@ -468,6 +517,9 @@ PlainNetwork::Row PlainNetwork::Step(int32_t token, int position,
   if (type_ == "granite") {
     for (double& v : x) v *= Get(config_, "embedding_multiplier", 1);
   }
+  if (IsType("gemma")) {
+    for (double& v : x) v *= std::sqrt(static_cast<double>(x.size()));
+  }
   if (gpt2_) add(x, row("wpe.weight", position), 1);
   for (int l = 0; l < layers_; ++l) {
     const Row attended = Attention(l, norm(l, norms.before_attention, x),
@@ -497,6 +549,7 @@ PlainNetwork::Row PlainNetwork::Logits(const Row& hidden) const {
   if (type_ == "granite") {
     for (double& v : out) v /= Get(config_, "logits_scaling", 1);
   }
+  for (double& v : out) v = Capped("final_logit_softcapping", v);
   return out;
 }
 

@@ -67,6 +67,8 @@ class PlainNetwork {
   // Adds the bias if there is one.
   Row Product(const std::string& name, const Row& x) const;
   Row Norm(const std::string& name, const Row& x) const;
+  // x, or a soft cap of it if `key` gives one.
+  double Capped(const char* key, double x) const;
   NormNames Norms() const;
   bool IsType(const char* prefix) const;
   // Whether layer `l` has the sliding window, and whether it rotates.
@@ -83,6 +85,8 @@ class PlainNetwork {
   Row Attention(int l, const Row& x, int position, Cache& cache) const;
   // act(gate) * up.
   Row Gated(const Row& gate, const Row& up) const;
+  // The sum of the chosen experts' outputs, by their shares.
+  Row Experts(const std::string& layer, const Row& x) const;
   Row FeedForward(int l, const Row& x) const;
   std::string LayerName(int l) const;
   Row Step(int32_t token, int position, std::vector<Cache>& caches) const;

@@ -50,6 +50,8 @@ std::pair<double, double> Distribution(const HfTensor& tensor) {
   switch (tensor.kind) {
     case HfTensor::Kind::kNorm:
       return {1, 0.1};
+    case HfTensor::Kind::kOffsetNorm:
+      return {0, 0.1};
     case HfTensor::Kind::kEmbedding:
       return {0, 0.5};
     case HfTensor::Kind::kBias:
