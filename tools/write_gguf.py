@@ -6,8 +6,7 @@
 FOLDER holds config.json, safetensors (one file, or several with their index)
 and, if there is one, tokenizer.json with a byte-level BPE; without it tokens
 are the 256 bytes and placeholders. Matrices are stored as --type says (f32,
-f16, bf16, q8_0, q4_0), vectors as f32. Models: LlamaForCausalLM,
-MistralForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, GPT2LMHeadModel.
+f16, bf16, q8_0, q4_0), vectors as f32. Models: ARCHITECTURES lists the classes.
 
 The weights are unchanged, so that other engines can be compared on them.
 Needs only Python 3; 100 M parameters take a second as bf16 and
@@ -96,8 +95,14 @@ def read_tensors(folder):
 # --- The network's keys -----------------------------------------------------
 
 ARCHITECTURES = {"LlamaForCausalLM": "llama", "MistralForCausalLM": "llama",
+                 "MixtralForCausalLM": "llama",
                  "Qwen2ForCausalLM": "qwen2", "Qwen3ForCausalLM": "qwen3",
-                 "GPT2LMHeadModel": "gpt2"}
+                 "Qwen3MoeForCausalLM": "qwen3moe",
+                 "GPT2LMHeadModel": "gpt2", "GraniteForCausalLM": "granite",
+                 "SmolLM3ForCausalLM": "smollm3", "Olmo2ForCausalLM": "olmo2",
+                 "Olmo3ForCausalLM": "olmo2", "Phi3ForCausalLM": "phi3",
+                 "Glm4ForCausalLM": "glm4", "Gemma2ForCausalLM": "gemma2",
+                 "Gemma3ForCausalLM": "gemma3"}
 
 
 def architecture_of(config):
@@ -128,13 +133,18 @@ def rope_keys(config):
     """Keys of RoPE, and the divisors of its frequencies if listed."""
     scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
     base = scaling.get("rope_theta") or config.get("rope_theta", 10000.0)
+    part = scaling.get("partial_rotary_factor") or config.get(
+        "partial_rotary_factor", 1.0)
+    rotated = int(head_dim_of(config) * part)
     keys = {"rope.freq_base": (F32, base),
-            "rope.dimension_count": (U32, head_dim_of(config))}
+            "rope.dimension_count": (U32, rotated)}
     kind = scaling.get("rope_type") or scaling.get("type") or "default"
     if kind == "default":
         return keys, None
     if kind == "llama3":
         return keys, llama3_divisors(config, base, scaling)
+    if kind == "longrope":
+        return keys | longrope_keys(config, scaling), None
     if kind not in ("linear", "yarn"):
         raise Refused(f"config.json: rope scaling {kind}; supported: linear, "
                       "yarn, llama3")
@@ -145,6 +155,24 @@ def rope_keys(config):
             "original_max_position_embeddings",
             config["max_position_embeddings"]))
     return keys, None
+
+
+def longrope_keys(config, scaling):
+    original = config["original_max_position_embeddings"]
+    ratio = config["max_position_embeddings"] / original
+    factor = scaling.get("attention_factor") or (
+        math.sqrt(1 + math.log(ratio) / math.log(original)) if ratio > 1
+        else 1.0)
+    return {"rope.scaling.original_context_length": (U32, original),
+            "rope.scaling.attn_factor": (F32, factor)}
+
+
+def longrope_tensors(config):
+    scaling = config.get("rope_parameters") or config.get("rope_scaling") or {}
+    for length in ("long", "short"):
+        divisors = scaling.get(f"{length}_factor")
+        if divisors:
+            yield f"rope_factors_{length}.weight", divisors
 
 
 def llama3_divisors(config, base, scaling):
@@ -177,6 +205,31 @@ def llama_keys(config):
             "vocab_size": (U32, config["vocab_size"])}
     if config.get("sliding_window") and config.get("use_sliding_window", True):
         keys["attention.sliding_window"] = (U32, config["sliding_window"])
+    return keys | own_keys(config)
+
+
+def own_keys(config):
+    """Keys that only some architectures have."""
+    name = config["architectures"][0]
+    keys = {}
+    if name == "GraniteForCausalLM":
+        for key, found in (("embedding_scale", "embedding_multiplier"),
+                           ("residual_scale", "residual_multiplier"),
+                           ("attention.scale", "attention_multiplier"),
+                           ("logit_scale", "logits_scaling")):
+            keys[key] = (F32, config.get(found, 1.0))
+    if name == "Gemma2ForCausalLM":
+        keys["attn_logit_softcapping"] = (
+            F32, config.get("attn_logit_softcapping", 50.0))
+        keys["final_logit_softcapping"] = (
+            F32, config.get("final_logit_softcapping", 30.0))
+    if name == "Qwen3MoeForCausalLM":
+        keys["expert_feed_forward_length"] = (
+            U32, config["moe_intermediate_size"])
+    experts = config.get("num_experts") or config.get("num_local_experts")
+    if experts:
+        keys["expert_count"] = (U32, experts)
+        keys["expert_used_count"] = (U32, config["num_experts_per_tok"])
     return keys
 
 
@@ -284,6 +337,23 @@ LLAMA_NAMES = {
     "self_attn.k_norm": "attn_k_norm",
     "post_attention_layernorm": "ffn_norm", "mlp.gate_proj": "ffn_gate",
     "mlp.up_proj": "ffn_up", "mlp.down_proj": "ffn_down"}
+AFTER_NAMES = {
+    "input_layernorm": "attn_norm",
+    "post_attention_layernorm": "post_attention_norm",
+    "pre_feedforward_layernorm": "ffn_norm",
+    "post_feedforward_layernorm": "post_ffw_norm"}
+OWN_NAMES = {
+    "phi3": {"self_attn.qkv_proj": "attn_qkv", "mlp.gate_up_proj": "ffn_up"},
+    "glm4": {"mlp.gate_up_proj": "ffn_up",
+             "post_self_attn_layernorm": "post_attention_norm",
+             "post_mlp_layernorm": "post_ffw_norm"},
+    "olmo2": AFTER_NAMES, "gemma2": AFTER_NAMES, "gemma3": AFTER_NAMES}
+# Of experts' tensors, which GGUF stacks, and of their router.
+EXPERT_NAMES = {
+    "mlp.gate": "ffn_gate_inp", "block_sparse_moe.gate": "ffn_gate_inp",
+    "gate_proj": "ffn_gate_exps", "w1": "ffn_gate_exps",
+    "up_proj": "ffn_up_exps", "w3": "ffn_up_exps",
+    "down_proj": "ffn_down_exps", "w2": "ffn_down_exps"}
 GPT2_NAMES = {
     "ln_1": "attn_norm", "attn.c_attn": "attn_qkv",
     "attn.c_proj": "attn_output", "ln_2": "ffn_norm", "mlp.c_fc": "ffn_up",
@@ -293,7 +363,7 @@ ONCE = {"embed_tokens": "token_embd", "norm": "output_norm",
         "ln_f": "output_norm"}
 
 
-def gguf_name(name):
+def gguf_name(name, architecture):
     """The name in GGUF, or None if GGUF has no such tensor."""
     stem, _, kind = name.rpartition(".")
     stem = stem.removeprefix("model.").removeprefix("transformer.")
@@ -302,8 +372,34 @@ def gguf_name(name):
     parts = stem.split(".", 2)
     if len(parts) < 3 or parts[0] not in ("layers", "h"):
         return None
-    inner = (LLAMA_NAMES if parts[0] == "layers" else GPT2_NAMES).get(parts[2])
+    if ".experts." in parts[2]:
+        inner = EXPERT_NAMES.get(parts[2].rpartition(".")[2])
+    elif parts[2] in EXPERT_NAMES:
+        inner = EXPERT_NAMES[parts[2]]
+    else:
+        names = LLAMA_NAMES if parts[0] == "layers" else GPT2_NAMES
+        inner = (names | OWN_NAMES.get(architecture, {})).get(parts[2])
     return inner and f"blk.{parts[1]}.{inner}.{kind}"
+
+
+def expert_of(name):
+    """The number of the expert in a tensor's name."""
+    return int(name.split(".experts.")[1].split(".")[0])
+
+
+def stacked(pieces):
+    """The experts' tensors (number, tensor) as one, in order."""
+    tensors = [tensor for _, tensor in sorted(pieces, key=lambda p: p[0])]
+    first = tensors[0]
+    data = b"".join(tensor.data for tensor in tensors)
+    return Tensor(first.name, first.dtype, [len(tensors), *first.shape],
+                  memoryview(data))
+
+
+def plus_one(tensor):
+    values = floats(tensor.dtype, tensor.data)
+    data = array.array("f", [value + 1 for value in values]).tobytes()
+    return Tensor(tensor.name, "F32", tensor.shape, memoryview(data))
 
 
 def interleaved(rows, heads):
@@ -319,7 +415,10 @@ def arrange(architecture, config, name, tensor):
         is_product = any(part in name for part in ("attn_", "ffn_"))
         if is_product and len(tensor.shape) == 2:
             return tensor.transposed()
-    if architecture == "llama" and (".attn_q." in name or ".attn_k." in name):
+    if architecture in ("gemma2", "gemma3") and "norm" in name:
+        return plus_one(tensor)
+    if (architecture in ("llama", "granite", "smollm3")
+            and (".attn_q." in name or ".attn_k." in name)):
         heads = config["num_attention_heads"]
         if ".attn_k." in name:
             heads = config.get("num_key_value_heads") or heads
@@ -329,8 +428,9 @@ def arrange(architecture, config, name, tensor):
 
 def collect(folder, config, architecture):
     tied = config.get("tie_word_embeddings", architecture == "gpt2")
+    experts = {}
     for name, tensor in read_tensors(folder).items():
-        new_name = gguf_name(name)
+        new_name = gguf_name(name, architecture)
         if name.endswith((".attn.bias", ".attn.masked_bias",
                           "rotary_emb.inv_freq")):
             continue  # constants that some files keep
@@ -338,8 +438,12 @@ def collect(folder, config, architecture):
             print(f"{name}: omitted: GGUF has no name for it",
                   file=sys.stderr)
             continue
-        if not (tied and new_name == "output.weight"):
+        if ".experts." in name:
+            experts.setdefault(new_name, []).append((expert_of(name), tensor))
+        elif not (tied and new_name == "output.weight"):
             yield new_name, tensor
+    for new_name, pieces in experts.items():
+        yield new_name, stacked(pieces)
 
 
 # --- Numbers ----------------------------------------------------------------
@@ -432,7 +536,7 @@ def value_bytes(kind, *value):
 
 
 def type_for(name, tensor, type_name):
-    if len(tensor.shape) == 1:
+    if len(tensor.shape) == 1 or "ffn_gate_inp" in name:
         return "f32"
     elements = TYPES[type_name][2]
     if tensor.shape[-1] % elements:
@@ -493,6 +597,9 @@ def convert(folder, path, type_name):
         data = memoryview(struct.pack(f"<{len(divisors)}f", *divisors))
         tensors.append(("rope_freqs.weight", Tensor(
             "rope_freqs.weight", "F32", [len(divisors)], data), "f32"))
+    for name, values in longrope_tensors(config):
+        data = memoryview(struct.pack(f"<{len(values)}f", *values))
+        tensors.append((name, Tensor(name, "F32", [len(values)], data), "f32"))
     with open(path + ".part", "wb") as out:
         write(out, keys, tensors)
     os.replace(path + ".part", path)

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "base/text.h"
+#include "models/checkpoint/layer_kinds.h"
 
 namespace espalier {
 namespace {
@@ -81,6 +82,12 @@ class Reader {
     return found;
   }
 
+  // 0 if the key is missing or 0.
+  double PositiveOrZero(std::string_view name) {
+    const GgufValue* value = Find(name);
+    return value == nullptr || value->Number() == 0 ? 0 : Positive(name, 1);
+  }
+
   // A key of an unsupported feature: must be absent or zero.
   void Neutral(std::string_view name) {
     const GgufValue* value = Find(name);
@@ -94,22 +101,6 @@ class Reader {
   const std::string architecture_;
   absl::Status status_;
 };
-
-absl::StatusOr<Architecture> ReadArchitecture(const GgufFile& file) {
-  constexpr std::pair<std::string_view, Architecture> kKnown[] = {
-      {"llama", Architecture::kLlama},
-      {"qwen2", Architecture::kQwen2},
-      {"qwen3", Architecture::kQwen3},
-      {"gpt2", Architecture::kGpt2}};
-  const GgufValue* value = file.Find("general.architecture");
-  for (const auto& [name, architecture] : kKnown) {
-    if (value != nullptr && value->Text() == name) return architecture;
-  }
-  return absl::UnimplementedError(
-      absl::StrCat(file.path(), ": key general.architecture: found ",
-                   value == nullptr ? "nothing" : value->Describe(),
-                   ", supported: llama, qwen2, qwen3, gpt2"));
-}
 
 void ReadSizes(Reader& in, const GgufFile& file, TrunkConfig& config) {
   const GgufTensor* embedding = file.FindTensor("token_embd.weight");
@@ -214,11 +205,15 @@ void ReadRope(Reader& in, TrunkConfig& config) {
   config.rope_theta =
       static_cast<float>(in.Positive(".rope.freq_base", 10000.0));
   const int rotated = in.Extent(".rope.dimension_count", config.head_dim);
-  if (rotated != config.head_dim || config.head_dim % 2 != 0) {
+  const bool partly = config.architecture == Architecture::kPhi3 ||
+                      config.architecture == Architecture::kGlm4;
+  if ((partly ? rotated > config.head_dim : rotated != config.head_dim) ||
+      rotated % 2 != 0) {
     in.Refuse(".rope.dimension_count", absl::StrCat(rotated),
-              absl::StrCat("all of a head's ", config.head_dim,
-                           " dimensions, in pairs"));
+              absl::StrCat(partly ? "at most" : "all of", " a head's ",
+                           config.head_dim, " dimensions, in pairs"));
   }
+  if (rotated != config.head_dim) config.rotary_dim = rotated;
   in.Neutral(".rope.scaling.yarn_log_multiplier");
   double factor = in.Positive(".rope.scale_linear", 1.0);
   factor = in.Positive(".rope.scaling.factor", factor);
@@ -241,10 +236,11 @@ void ReadRope(Reader& in, TrunkConfig& config) {
     const double by = in.Positive(".rope.scaling.attn_factor", 1.0);
     if (by != 1)
       config.rope.attention_factor = by * (0.1 * std::log(factor) + 1);
-  } else if (kind == "none") {
-    config.rope = {};
+  } else if (kind == "none" || kind == "longrope") {
+    config.rope = {};  // longrope: ReadLongRope
   } else {
-    in.Refuse(".rope.scaling.type", type->Describe(), "none, linear, yarn");
+    in.Refuse(".rope.scaling.type", type->Describe(),
+              "none, linear, yarn, longrope");
   }
 }
 
@@ -267,7 +263,158 @@ void ReadEndTokens(Reader& in, TrunkConfig& config) {
   }
 }
 
-void ReadNetwork(Reader& in, TrunkConfig& config) {
+// Which layers have the window: ".attention.sliding_window_pattern" lists them
+// or gives the interval of those without; by default all but each
+// `interval`-th.
+void ReadWindows(Reader& in, int interval, TrunkConfig& config) {
+  constexpr char kKey[] = ".attention.sliding_window_pattern";
+  std::vector<LayerKind>& kinds = EveryLayerKind(config);
+  const GgufValue* value = in.Find(kKey);
+  if (value == nullptr || !value->is_array()) {
+    return SlideAllButEach(
+        value == nullptr ? interval : in.Extent(kKey, interval), config);
+  }
+  bool good = value->size() == kinds.size();
+  for (size_t i = 0; good && i < kinds.size(); ++i) {
+    good = value->Flag(i).has_value();
+    kinds[i].windowed = value->Flag(i).value_or(false);
+  }
+  if (!good) {
+    in.Refuse(kKey, value->Describe(),
+              absl::StrCat("a number, or flags of ", config.layers, " layers"));
+  }
+}
+
+void ReadGranite(Reader& in, TrunkConfig& config) {
+  config.embedding_scale =
+      static_cast<float>(in.Positive(".embedding_scale", 1));
+  config.residual_scale = static_cast<float>(in.Positive(".residual_scale", 1));
+  config.attention_scale =
+      static_cast<float>(in.PositiveOrZero(".attention.scale"));
+  config.logit_scale = static_cast<float>(1 / in.Positive(".logit_scale", 1));
+}
+
+// Files do not say which layers are not rotated: each fourth.
+void ReadSmolLm3(Reader& in, TrunkConfig& config) {
+  in.Neutral(".attention.sliding_window");
+  std::vector<LayerKind>& kinds = EveryLayerKind(config);
+  for (size_t i = 0; i < kinds.size(); ++i) kinds[i].rotated = (i + 1) % 4 != 0;
+}
+
+// OLMo 3 is OLMo 2 with a window in three of four layers, which are rotated
+// without scaling.
+void ReadOlmo(Reader& in, TrunkConfig& config) {
+  config.norms_before = false;
+  config.norms_after = true;
+  config.qk_norm = config.qk_norm_rows = true;
+  if (config.sliding_window == 0) return;
+  config.architecture = Architecture::kOlmo3;
+  ReadWindows(in, 4, config);
+  config.local_rope_theta = config.rope_theta;
+  for (LayerKind& kind : config.layer_kinds) kind.local = kind.windowed;
+}
+
+void ReadGlm4(Reader&, TrunkConfig& config) { config.norms_after = true; }
+
+// `odd_layers` layers has the model whose queries are scaled by another
+// length than a head's.
+void ReadGemma(Reader& in, int odd_layers, TrunkConfig& config) {
+  config.activation = Activation::kGeluTanh;
+  config.norms_after = true;
+  config.embedding_scale = std::sqrt(static_cast<float>(config.hidden_size));
+  if (config.layers == odd_layers) {
+    config.attention_scale =
+        1 / std::sqrt(static_cast<float>(config.hidden_size / config.heads));
+  }
+  config.logit_cap =
+      static_cast<float>(in.PositiveOrZero(".final_logit_softcapping"));
+  config.sliding_window = in.Extent(".attention.sliding_window", 4096);
+}
+
+void ReadGemma2(Reader& in, TrunkConfig& config) {
+  ReadGemma(in, 46, config);
+  config.attention_cap =
+      static_cast<float>(in.Positive(".attn_logit_softcapping", 50));
+  config.logit_cap =
+      static_cast<float>(in.Positive(".final_logit_softcapping", 30));
+  ReadWindows(in, 2, config);
+}
+
+void ReadGemma3(Reader& in, TrunkConfig& config) {
+  ReadGemma(in, 62, config);
+  config.qk_norm = true;
+  ReadWindows(in, 6, config);
+  config.local_rope_theta =
+      static_cast<float>(in.Positive(".rope.freq_base_swa", 10000));
+  for (LayerKind& kind : config.layer_kinds) kind.local = kind.windowed;
+}
+
+void ReadExperts(Reader& in, TrunkConfig& config) {
+  constexpr int kMostExperts = 1024;
+  config.experts = in.Extent(".expert_count", -1);
+  if (config.experts > kMostExperts) {
+    in.Refuse(".expert_count", absl::StrCat(config.experts),
+              absl::StrCat("1 to ", kMostExperts));
+  }
+  config.chosen_experts = in.Extent(".expert_used_count", -1);
+  if (config.chosen_experts > config.experts) {
+    in.Refuse(".expert_used_count", absl::StrCat(config.chosen_experts),
+              absl::StrCat("at most the ", config.experts, " experts"));
+  }
+  config.intermediate_size =
+      in.Extent(".expert_feed_forward_length", config.intermediate_size);
+}
+
+void ReadQwen3(Reader&, TrunkConfig& config) { config.qk_norm = true; }
+
+void ReadQwen3Moe(Reader& in, TrunkConfig& config) {
+  config.qk_norm = true;
+  ReadExperts(in, config);
+}
+
+// A Llama with experts is a Mixtral.
+void ReadLlama(Reader& in, TrunkConfig& config) {
+  const GgufValue* experts = in.Find(".expert_count");
+  if (experts == nullptr || experts->Whole() == 0) return;
+  config.architecture = Architecture::kMixtral;
+  ReadExperts(in, config);
+}
+
+struct GgufArchitecture {
+  std::string_view name;
+  Architecture architecture;
+  // Reads what only this architecture has; may be null.
+  void (*own)(Reader& in, TrunkConfig& config);
+};
+constexpr GgufArchitecture kGgufArchitectures[] = {
+    {"llama", Architecture::kLlama, &ReadLlama},
+    {"qwen2", Architecture::kQwen2, nullptr},
+    {"qwen3", Architecture::kQwen3, &ReadQwen3},
+    {"gpt2", Architecture::kGpt2, nullptr},
+    {"granite", Architecture::kGranite, &ReadGranite},
+    {"smollm3", Architecture::kSmolLm3, &ReadSmolLm3},
+    {"olmo2", Architecture::kOlmo2, &ReadOlmo},
+    {"phi3", Architecture::kPhi3, nullptr},
+    {"glm4", Architecture::kGlm4, &ReadGlm4},
+    {"gemma2", Architecture::kGemma2, &ReadGemma2},
+    {"gemma3", Architecture::kGemma3, &ReadGemma3},
+    {"qwen3moe", Architecture::kQwen3Moe, &ReadQwen3Moe},
+};
+
+absl::StatusOr<GgufArchitecture> FindArchitecture(const GgufFile& file) {
+  const GgufValue* value = file.Find("general.architecture");
+  std::string names;
+  for (const GgufArchitecture& row : kGgufArchitectures) {
+    if (value != nullptr && value->Text() == row.name) return row;
+    absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(row.name));
+  }
+  return absl::UnimplementedError(
+      absl::StrCat(file.path(), ": key general.architecture: found ",
+                   value == nullptr ? "nothing" : value->Describe(),
+                   ", supported: ", names));
+}
+
+void ReadNetwork(Reader& in, const GgufArchitecture& row, TrunkConfig& config) {
   const bool gpt2 = config.architecture == Architecture::kGpt2;
   config.norm = gpt2 ? NormKind::kLayer : NormKind::kRms;
   config.rms_norm_eps =
@@ -277,7 +424,6 @@ void ReadNetwork(Reader& in, TrunkConfig& config) {
   config.activation = gpt2 ? Activation::kGeluTanh : Activation::kSilu;
   config.gated = !gpt2;
   config.learned_positions = gpt2;
-  config.qk_norm = config.architecture == Architecture::kQwen3;
   const auto biased = [&](const char* product) {
     return in.Has(absl::StrCat("blk.0.", product, ".bias"));
   };
@@ -289,14 +435,60 @@ void ReadNetwork(Reader& in, TrunkConfig& config) {
       window != nullptr && window->Whole() != 0) {
     config.sliding_window = in.Extent(".attention.sliding_window", 1);
   }
-  in.Neutral(".expert_count");
+  if (!config.learned_positions) ReadRope(in, config);
+  if (row.own != nullptr) row.own(in, config);
+  if (config.experts == 0) in.Neutral(".expert_count");
+  if (!config.layer_kinds.empty() &&
+      config.layer_kinds.size() != static_cast<size_t>(config.layers)) {
+    in.Refuse(".block_count", absl::StrCat(config.layers),
+              absl::StrCat("at most ", config.layer_kinds.size()));
+  }
+}
+
+// Phi-3's divisors of frequencies within the original context.
+absl::Status ReadLongRope(Reader& in, const GgufFile& file,
+                          TrunkConfig& config) {
+  constexpr char kName[] = "rope_factors_short.weight";
+  const GgufTensor* tensor = file.FindTensor(kName);
+  if (tensor == nullptr) return absl::OkStatus();
+  const int64_t pairs = config.rotary() / 2;
+  if (tensor->type != GgufTensorType::kF32 || tensor->extents.size() != 1 ||
+      tensor->columns() != pairs ||
+      config.architecture != Architecture::kPhi3 ||
+      config.rope.kind != RopeKind::kDefault) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file.path(), ": tensor ", kName, ": expected F32 [", pairs,
+                     "] in a phi3 without other rope scaling, "
+                     "found ",
+                     GgufTensorTypeName(static_cast<uint32_t>(tensor->type)),
+                     " of ", tensor->rows(), " x ", tensor->columns()));
+  }
+  std::vector<float> found(static_cast<size_t>(pairs));
+  ReadGgufBlocks(tensor->type, file.data(*tensor).data(), pairs, found.data());
+  for (const float divisor : found) {
+    if (divisor > 0 && divisor < 1e30f) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(file.path(), ": tensor ", kName,
+                     ": expected numbers above 0, found ", divisor));
+  }
+  RopeScaling& rope = config.rope;
+  rope.kind = RopeKind::kLongRope;
+  rope.divisors.assign(found.begin(), found.end());
+  rope.original_context =
+      in.Extent(".rope.scaling.original_context_length", config.context_length);
+  rope.factor =
+      static_cast<double>(config.context_length) / rope.original_context;
+  rope.attention_factor = in.Positive(".rope.scaling.attn_factor", 1);
+  config.context_length =
+      std::min(config.context_length, rope.original_context);
+  return in.status();
 }
 
 }  // namespace
 
 absl::StatusOr<TrunkConfig> ReadGgufConfig(const GgufFile& file) {
-  absl::StatusOr<Architecture> architecture = ReadArchitecture(file);
-  if (!architecture.ok()) return architecture.status();
+  absl::StatusOr<GgufArchitecture> row = FindArchitecture(file);
+  if (!row.ok()) return row.status();
   Reader in(file, *file.Find("general.architecture")->Text());
   if (const GgufValue* parts = file.Find("split.count");
       parts != nullptr && parts->Whole().value_or(0) > 1) {
@@ -304,15 +496,17 @@ absl::StatusOr<TrunkConfig> ReadGgufConfig(const GgufFile& file) {
               "one file; merge the parts first");
   }
   TrunkConfig config;
-  config.architecture = *architecture;
+  config.architecture = row->architecture;
   ReadSizes(in, file, config);
   if (!in.status().ok()) return in.status();
-  ReadNetwork(in, config);
-  if (!config.learned_positions) ReadRope(in, config);
+  ReadNetwork(in, *row, config);
   ReadEndTokens(in, config);
   if (!in.status().ok()) return in.status();
   if (absl::Status divisors = ReadDivisors(file, config); !divisors.ok()) {
     return divisors;
+  }
+  if (absl::Status read = ReadLongRope(in, file, config); !read.ok()) {
+    return read;
   }
   return config;
 }

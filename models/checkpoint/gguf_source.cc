@@ -1,8 +1,11 @@
 #include "models/checkpoint/gguf_source.h"
 
+#include <algorithm>
 #include <cstring>
+#include <initializer_list>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,87 +13,76 @@
 #include "absl/strings/str_join.h"
 #include "base/check.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "models/checkpoint/gguf.h"
 #include "models/checkpoint/gguf_config.h"
 
 namespace espalier {
 namespace {
 
-// A part's name in a file: after "blk.N." for layer parts, and the name of the
-// three-in-one tensor if `fused`.
-std::string GgufTensorName(TensorRole part, int layer, bool fused) {
-  const auto name = [&]() -> const char* {
-    switch (part) {
-      case TensorRole::kEmbedding:
-        return "token_embd.weight";
-      case TensorRole::kPositions:
-        return "position_embd.weight";
-      case TensorRole::kInputNorm:
-        return "attn_norm.weight";
-      case TensorRole::kInputNormBias:
-        return "attn_norm.bias";
-      case TensorRole::kQuery:
-        return fused ? "attn_qkv.weight" : "attn_q.weight";
-      case TensorRole::kQueryBias:
-        return fused ? "attn_qkv.bias" : "attn_q.bias";
-      case TensorRole::kKey:
-        return fused ? "attn_qkv.weight" : "attn_k.weight";
-      case TensorRole::kKeyBias:
-        return fused ? "attn_qkv.bias" : "attn_k.bias";
-      case TensorRole::kValue:
-        return fused ? "attn_qkv.weight" : "attn_v.weight";
-      case TensorRole::kValueBias:
-        return fused ? "attn_qkv.bias" : "attn_v.bias";
-      case TensorRole::kQueryNorm:
-        return "attn_q_norm.weight";
-      case TensorRole::kKeyNorm:
-        return "attn_k_norm.weight";
-      case TensorRole::kOutput:
-        return "attn_output.weight";
-      case TensorRole::kOutputBias:
-        return "attn_output.bias";
-      case TensorRole::kAttendedNorm:
-        return "post_attention_norm.weight";
-      case TensorRole::kPostNorm:
-        return "ffn_norm.weight";
-      case TensorRole::kPostNormBias:
-        return "ffn_norm.bias";
-      case TensorRole::kGate:
-        return "ffn_gate.weight";
-      case TensorRole::kGateBias:
-        return "ffn_gate.bias";
-      case TensorRole::kUp:
-        return "ffn_up.weight";
-      case TensorRole::kUpBias:
-        return "ffn_up.bias";
-      case TensorRole::kDown:
-        return "ffn_down.weight";
-      case TensorRole::kDownBias:
-        return "ffn_down.bias";
-      case TensorRole::kRouter:
-        return "ffn_gate_inp.weight";
-      case TensorRole::kExpertGate:
-        return "ffn_gate_exps.weight";
-      case TensorRole::kExpertUp:
-        return "ffn_up_exps.weight";
-      case TensorRole::kExpertDown:
-        return "ffn_down_exps.weight";
-      case TensorRole::kForwardedNorm:
-        return "post_ffw_norm.weight";
-      case TensorRole::kFinalNorm:
-        return "output_norm.weight";
-      case TensorRole::kFinalNormBias:
-        return "output_norm.bias";
-      case TensorRole::kLmHead:
-        return "output.weight";
-      case TensorRole::kHead:
-      case TensorRole::kHeadBias:
-        return "";  // never occurs in a GGUF configuration
-    }
-    return "";
-  };
-  return IsLayerTensor(part) ? absl::StrCat("blk.", layer, ".", name())
-                             : name();
+// In the order of TensorRole; names of layer parts follow "blk.N.". The last
+// two never occur in a GGUF configuration.
+constexpr std::string_view kGgufNames[kTensorRoles] = {
+    "token_embd.weight",
+    "position_embd.weight",
+    "attn_norm.weight",
+    "attn_norm.bias",
+    "attn_q.weight",
+    "attn_q.bias",
+    "attn_k.weight",
+    "attn_k.bias",
+    "attn_v.weight",
+    "attn_v.bias",
+    "attn_q_norm.weight",
+    "attn_k_norm.weight",
+    "attn_output.weight",
+    "attn_output.bias",
+    "post_attention_norm.weight",
+    "ffn_norm.weight",
+    "ffn_norm.bias",
+    "ffn_gate.weight",
+    "ffn_gate.bias",
+    "ffn_up.weight",
+    "ffn_up.bias",
+    "ffn_down.weight",
+    "ffn_down.bias",
+    "ffn_gate_inp.weight",
+    "ffn_gate_exps.weight",
+    "ffn_up_exps.weight",
+    "ffn_down_exps.weight",
+    "post_ffw_norm.weight",
+    "output_norm.weight",
+    "output_norm.bias",
+    "output.weight",
+    "",
+    "",
+};
+
+bool IsOneOf(const TrunkConfig& config,
+             std::initializer_list<Architecture> list) {
+  return std::find(list.begin(), list.end(), config.architecture) != list.end();
+}
+
+// Parts of one layer that have the same name are stored in one tensor, one
+// after the other.
+std::string_view NameInBlock(const TrunkConfig& config, TensorRole part) {
+  const bool fused_qkv =
+      IsOneOf(config, {Architecture::kGpt2, Architecture::kPhi3});
+  const bool fused_up =
+      IsOneOf(config, {Architecture::kPhi3, Architecture::kGlm4});
+  if (fused_qkv && TensorRole::kQuery <= part &&
+      part <= TensorRole::kValueBias) {
+    return IsMatrix(part) ? "attn_qkv.weight" : "attn_qkv.bias";
+  }
+  if (fused_up && part == TensorRole::kGate) return "ffn_up.weight";
+  return kGgufNames[static_cast<size_t>(part)];
+}
+
+std::string GgufTensorName(const TrunkConfig& config, TensorRole part,
+                           int layer) {
+  const std::string_view name = NameInBlock(config, part);
+  return IsLayerTensor(part) ? absl::StrCat("blk.", layer, ".", AbslView(name))
+                             : std::string(name);
 }
 
 Storage StorageOf(GgufTensorType type) {
@@ -111,14 +103,12 @@ bool IsQueryOrKey(TensorRole part) {
          part == TensorRole::kKey || part == TensorRole::kKeyBias;
 }
 
-// Rows of the parts that precede `part` in a fused tensor.
-int64_t RowsBefore(const TrunkConfig& config, TensorRole part) {
-  const int64_t queries = ShapeOf(config, TensorRole::kQuery).rows;
-  const int64_t keys = ShapeOf(config, TensorRole::kKey).rows;
-  if (part == TensorRole::kKey || part == TensorRole::kKeyBias) return queries;
-  if (part == TensorRole::kValue || part == TensorRole::kValueBias)
-    return queries + keys;
-  return 0;
+// Query and key rows are stored with rotary pairs side by side.
+bool IsPairedPart(const TrunkConfig& config, TensorRole part) {
+  return IsQueryOrKey(part) &&
+         IsOneOf(config, {Architecture::kLlama, Architecture::kMixtral,
+                          Architecture::kGranite, Architecture::kSmolLm3,
+                          Architecture::kGlm4});
 }
 
 class GgufSource : public TensorSource {
@@ -151,9 +141,7 @@ class GgufSource : public TensorSource {
     size_t row_bytes = 0;
     int64_t count = 0;    // rows
     int64_t columns = 0;  // 0: no such part
-    // For heads of this size h, row t h/2 + i is stored at 2 i + t; 0: in
-    // order.
-    int64_t interleaved = 0;
+    bool paired = false;  // rows are in the order of PairedRow
   };
   const Slot& At(TensorRole part, int layer) const {
     const Slot& slot = slots_[SlotIndex(part, layer)];
@@ -190,7 +178,9 @@ absl::Status GgufSource::Index() {
         absl::StrCat(file_.path(), ": expected ", config_.layers,
                      " layers, found ", file_.tensors().size(), " tensors"));
   }
-  std::set<std::string> used = {"rope_freqs.weight"};
+  std::set<std::string> used = {"rope_freqs.weight",
+                                "rope_factors_short.weight",
+                                "rope_factors_long.weight"};
   if (config_.architecture == Architecture::kGpt2 && OutputIsEmbedding()) {
     config_.tied_embeddings = true;
     used.insert("output.weight");
@@ -210,15 +200,20 @@ absl::Status GgufSource::Place(TensorRole part, int layer,
                                std::set<std::string>& used) {
   const TensorShape shape = ShapeOf(config_, part);
   if (shape.rows == 0) return absl::OkStatus();
-  const bool fused = config_.architecture == Architecture::kGpt2;
-  const std::string name = GgufTensorName(part, layer, fused);
+  const std::string name = GgufTensorName(config_, part, layer);
   const GgufTensor* tensor = file_.FindTensor(name);
   const bool matrix = IsMatrix(part);
-  const bool in_fused = fused && name.find("attn_qkv") != std::string::npos;
-  const int64_t rows = in_fused ? RowsBefore(config_, TensorRole::kValue) +
-                                      ShapeOf(config_, TensorRole::kValue).rows
-                                : shape.rows;
+  int64_t before = 0, rows = 0;  // of the tensor
+  for (int i = 0; i < kTensorRoles; ++i) {
+    const TensorRole other = static_cast<TensorRole>(i);
+    if (NameInBlock(config_, other) != NameInBlock(config_, part)) continue;
+    if (other < part) before += ShapeOf(config_, other).rows;
+    rows += ShapeOf(config_, other).rows;
+  }
   std::vector<int64_t> expected = {rows};
+  if (IsExpertPart(part)) {
+    expected = {rows / config_.experts, config_.experts};
+  }
   if (matrix) expected.insert(expected.begin(), shape.columns);
   if (tensor == nullptr) {
     return absl::InvalidArgumentError(
@@ -238,12 +233,9 @@ absl::Status GgufSource::Place(TensorRole part, int layer,
   slot.count = shape.rows;
   slot.columns = shape.columns;
   slot.row_bytes = tensor->bytes / static_cast<size_t>(rows);
-  const int64_t before = in_fused ? RowsBefore(config_, part) : 0;
   slot.rows =
       file_.data(*tensor).subspan(static_cast<size_t>(before) * slot.row_bytes);
-  if (config_.architecture == Architecture::kLlama && IsQueryOrKey(part)) {
-    slot.interleaved = config_.head_dim;
-  }
+  slot.paired = IsPairedPart(config_, part);
   used.insert(name);
   return absl::OkStatus();
 }
@@ -268,15 +260,12 @@ void GgufSource::Read(TensorRole part, int layer, int64_t begin, int64_t end,
   const auto row = [&](int64_t at) {
     return slot.rows.data() + static_cast<size_t>(at) * slot.row_bytes;
   };
-  if (slot.interleaved == 0) {
+  if (!slot.paired) {
     ReadGgufBlocks(slot.type, row(begin), (end - begin) * slot.columns, out);
     return;
   }
-  const int64_t head = slot.interleaved;
   for (int64_t r = begin; r < end; ++r) {
-    const int64_t within = r % head;
-    const int64_t stored =
-        r - within + within % (head / 2) * 2 + within / (head / 2);
+    const int64_t stored = PairedRow(r, config_.head_dim, config_.rotary());
     ReadGgufBlocks(slot.type, row(stored), slot.columns,
                    out + (r - begin) * slot.columns);
   }

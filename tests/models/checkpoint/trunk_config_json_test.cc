@@ -358,6 +358,81 @@ TEST(TrunkConfigJsonTest, PublishedValuesOfNewerArchitectures) {
   EXPECT_EQ(Parse({{"architectures", {"GlmForCausalLM"}}}).rotary(), 64);
 }
 
+TEST(TrunkConfigJsonTest, PublishedValuesOfGemma) {
+  // google/gemma-2-2b states the defaults.
+  const TrunkConfig gemma2 = Parse({{"architectures", {"Gemma2ForCausalLM"}},
+                                    {"hidden_act", "gelu_pytorch_tanh"}});
+  EXPECT_EQ(gemma2.embedding_scale, 48);  // sqrt(2304)
+  EXPECT_EQ(gemma2.attention_scale, 1 / 16.0f);
+  EXPECT_EQ(gemma2.attention_cap, 50);
+  EXPECT_EQ(gemma2.logit_cap, 30);
+  EXPECT_EQ(gemma2.window(0), 4096);
+  EXPECT_EQ(gemma2.window(1), 0);
+  EXPECT_TRUE(gemma2.tied_embeddings && gemma2.norms_after);
+  EXPECT_EQ(gemma2.activation, Activation::kGeluTanh);
+  // google/gemma-3-1b-it, in the form before and since transformers 5.
+  const json older = {{"architectures", {"Gemma3ForCausalLM"}},
+                      {"rope_local_base_freq", 10000},
+                      {"rope_theta", 1000000},
+                      {"sliding_window", 512},
+                      {"sliding_window_pattern", 6}};
+  const json newer = {
+      {"architectures", {"Gemma3ForCausalLM"}},
+      {"rope_parameters",
+       {{"full_attention",
+         {{"rope_theta", 1e6}, {"rope_type", "linear"}, {"factor", 8.0}}},
+        {"sliding_attention",
+         {{"rope_theta", 1e4}, {"rope_type", "default"}}}}},
+      {"sliding_window", 512}};
+  for (const json& config : {older, newer}) {
+    const TrunkConfig c = Parse(config);
+    EXPECT_EQ(c.rope_theta, 1e6f);
+    EXPECT_EQ(c.local_rope_theta, 1e4f);
+    EXPECT_EQ(c.window(4), 512);
+    EXPECT_EQ(c.window(5), 0);
+    EXPECT_TRUE(c.kind(4).local && !c.kind(5).local);
+    EXPECT_EQ(c.attention_cap, 0);
+    EXPECT_EQ(c.logit_cap, 0);
+  }
+  EXPECT_EQ(Parse(newer).rope.kind, RopeKind::kLinear);
+  // google/gemma-3-4b-it, which reads images too.
+  const TrunkConfig text =
+      Parse({{"architectures", {"Gemma3ForConditionalGeneration"}},
+             {"eos_token_id", {1, 106}},
+             {"text_config",
+              {{"hidden_size", 2560},
+               {"intermediate_size", 10240},
+               {"model_type", "gemma3_text"},
+               {"num_hidden_layers", 34},
+               {"rope_scaling", {{"factor", 8.0}, {"rope_type", "linear"}}},
+               {"sliding_window", 1024}}}});
+  EXPECT_TRUE(text.reads_images);
+  EXPECT_EQ(text.hidden_size, 2560);
+  EXPECT_EQ(text.layers, 34);
+  EXPECT_EQ(text.window(0), 1024);
+  EXPECT_TRUE(text.IsEnd(106));
+}
+
+TEST(TrunkConfigJsonTest, PublishedValuesOfExperts) {
+  // Qwen/Qwen3-30B-A3B
+  const TrunkConfig qwen = Parse({{"architectures", {"Qwen3MoeForCausalLM"}},
+                                  {"intermediate_size", 6144},
+                                  {"moe_intermediate_size", 768},
+                                  {"norm_topk_prob", true},
+                                  {"num_experts", 128},
+                                  {"num_experts_per_tok", 8}});
+  EXPECT_EQ(qwen.experts, 128);
+  EXPECT_EQ(qwen.chosen_experts, 8);
+  EXPECT_EQ(qwen.intermediate_size, 768);
+  EXPECT_TRUE(qwen.expert_shares_sum_to_one && qwen.qk_norm);
+  // mistralai/Mixtral-8x7B-v0.1 states the defaults.
+  const TrunkConfig mixtral = Parse({{"model_type", "mixtral"}});
+  EXPECT_EQ(mixtral.experts, 8);
+  EXPECT_EQ(mixtral.chosen_experts, 2);
+  EXPECT_EQ(mixtral.rope_theta, 1e6f);
+  EXPECT_EQ(mixtral.sliding_window, 0);
+}
+
 TEST(TrunkConfigJsonTest, LongRopeIsUsedUpToTheOriginalLength) {
   // The keys of microsoft/Phi-4-mini-instruct, with fewer pairs.
   const json config = {{"architectures", {"Phi3ForCausalLM"}},
@@ -402,6 +477,21 @@ TEST(TrunkConfigJsonTest, BadKeysOfNewerArchitecturesAreNamed) {
   refused("Olmo3ForCausalLM", "sliding_window", 0);
   refused("Phi3ForCausalLM", "partial_rotary_factor", 0.01);
   refused("Glm4ForCausalLM", "partial_rotary_factor", 1.5);
+  refused("Gemma2ForCausalLM", "attn_logit_softcapping", -1);
+  refused("Gemma2ForCausalLM", "hidden_activation", "gelu");
+  refused("Gemma2ForCausalLM", "query_pre_attn_scalar", 0);
+  refused("Gemma3ForCausalLM", "layer_types", {"full_attention"});
+  refused("Gemma3ForCausalLM", "sliding_window_pattern", 0);
+  refused("Gemma3ForCausalLM", "use_bidirectional_attention", true);
+  refused("Gemma3ForCausalLM", "rope_parameters",
+          {{"full_attention", {{"rope_type", "default"}}},
+           {"sliding_attention", {{"rope_type", "yarn"}}}});
+  refused("MixtralForCausalLM", "num_experts_per_tok", 9);
+  refused("MixtralForCausalLM", "num_local_experts", 1 << 20);
+  refused("Qwen3MoeForCausalLM", "num_experts_per_tok", 129);
+  refused("Qwen3MoeForCausalLM", "mlp_only_layers", {3});
+  refused("Qwen3MoeForCausalLM", "decoder_sparse_step", 2);
+  refused("Qwen3MoeForCausalLM", "use_sliding_window", true);
 }
 
 TEST(TrunkConfigJsonTest, LabelsAreCounted) {

@@ -86,14 +86,31 @@ TEST(TrunkTest, ChunksAndSingleTokensGiveTheSameBits) {
   }
 }
 
-TEST(TrunkTest, ARowAloneAndInAnyBatchHasTheSameBits) {
-  const TrunkConfig config = TinyConfig();
+class RowBitsTest : public testing::TestWithParam<std::string> {
+ protected:
+  // The network of the parameter's name.
+  static TrunkConfig Config() {
+    for (const NamedConfig& network : EveryNetwork()) {
+      if (network.name == GetParam()) return network.config;
+    }
+    ADD_FAILURE() << "no such network";
+    return TinyConfig();
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Networks, RowBitsTest,
+                         testing::Values("LlamaWithRewardHead", "GraniteBiased",
+                                         "Olmo3", "Gemma2", "Qwen3Moe",
+                                         "Mixtral"),
+                         [](const auto& info) { return info.param; });
+
+TEST_P(RowBitsTest, ARowAloneAndInAnyBatchHasTheSameBits) {
+  const TrunkConfig config = Config();
   const std::string folder = WriteRandom(config, 9);
   for (const Kernels& kernels : EveryKernels()) {
     SCOPED_TRACE(kernels.name);
     const auto trunk = LoadOrDie(folder, kernels.options);
     RandomStream rng(StreamKey(10, 0, 0, Purpose::kTest));
-    for (int batch = 0; batch < 64; ++batch) {
+    for (int batch = 0; batch < 24; ++batch) {
       const int count = rng.Range(1, 40);
       const size_t d = static_cast<size_t>(config.hidden_size);
       std::vector<std::vector<int32_t>> texts;
