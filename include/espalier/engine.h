@@ -44,6 +44,11 @@ struct EngineStats {
   int64_t tokens_computed = 0;
   int64_t tokens_recomputed = 0;  // of those, recomputed after eviction
   int64_t tokens_shared = 0;      // saved: samples equal so far share a row
+  // Of those computed: guessed from texts seen before and run ahead of their
+  // draw (EngineOptions::drafts), and those of them that were then drawn. A
+  // budget counts drawn tokens only.
+  int64_t tokens_drafted = 0;
+  int64_t drafts_accepted = 0;
   // Tokens computed for paths laid out for a published reward model, and those
   // of them computed again because tokens merge across a step's end or because
   // the format closes the text after each step.

@@ -44,6 +44,10 @@ struct EngineOptions {
   // the likeliest ones, this many per request: a search behind slow servers
   // then waits less. Trees and answers stay the same. 0: off.
   int speculate = 0;
+  // Guesses the next tokens of a continuation from texts seen before and runs
+  // them in the same batch; a guess counts where the sampler draws it. Trees and
+  // answers stay the same. On the CPU only.
+  bool drafts = true;
   int64_t kv_bytes = int64_t{2} << 30;  // KV cache of each trunk
   // Weight format in memory: "auto" (as stored, but fp16 and quantised weights
   // as bf16), "fp32", "bf16", "int8", "int4".

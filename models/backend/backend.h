@@ -171,14 +171,17 @@ inline constexpr float kEvictNow = -std::numeric_limits<float>::infinity();
 inline constexpr float kNoRetention = std::numeric_limits<float>::infinity();
 
 // Work done since construction. With nothing shared or evicted each needed
-// token is computed once:
-//   tokens_computed = tokens_needed - tokens_shared + tokens_recomputed.
+// token is computed once, and so is each guessed token that was not drawn:
+//   tokens_computed = tokens_needed - tokens_shared + tokens_recomputed +
+//                     tokens_drafted - drafts_accepted.
 struct BackendStats {
   int64_t tokens_computed = 0;    // token positions run through the trunk
   int64_t tokens_needed = 0;      // each prompt's once, each sample's once
   int64_t tokens_shared = 0;      // of needed: samples still identical
   int64_t tokens_generated = 0;   // tokens sampled, kept or dropped
   int64_t tokens_recomputed = 0;  // of computed: evicted before
+  int64_t tokens_drafted = 0;     // guessed ahead and run (draft_source.h)
+  int64_t drafts_accepted = 0;    // of those: were then drawn
   int64_t steps = 0;              // batches run
   int64_t rows = 0;               // decode rows and prefill chunks, summed
 };

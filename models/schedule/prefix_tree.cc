@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "models/schedule/draft_source.h"
 
 namespace espalier {
 namespace {
@@ -57,6 +58,7 @@ SeqId PrefixTree::Make(SeqId parent, absl::Span<const int32_t> tokens) {
   made.parent = parent;
   made.start = made.ever_resident = at(parent).end();
   made.tokens.assign(tokens.begin(), tokens.end());
+  made.hash = DraftSource::Hash(at(parent).hash, tokens);
   made.live = true;
   // A search's prompt, below the root or a split point, starts a group.
   made.group = parent == kEmptySeq || at(parent).split ? id : at(parent).group;

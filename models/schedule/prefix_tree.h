@@ -49,6 +49,7 @@ struct Sequence {
   SeqId parent = -1;
   int start = 0;                // path position of its first token
   std::vector<int32_t> tokens;  // without its ancestors'
+  uint64_t hash = 0;            // of its path's tokens (DraftSource::Hash)
   PageTable table;
   std::vector<float> hidden;    // at its last token; empty: not computed
   int refs = 0;                 // returned and not released

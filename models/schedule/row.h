@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "models/backend/backend.h"
+#include "models/schedule/draft_source.h"
 #include "models/schedule/prefix_tree.h"
 #include "models/schedule/stop_matcher.h"
 
@@ -61,6 +62,10 @@ struct Row : StepTokens {
   double entropy_sum = 0;     // over its tokens
   int ever_resident = 0;      // highest table.resident so far
   std::vector<std::unique_ptr<Row>> forks;  // split off in this step
+  DraftSource::Context context;             // with drafts: its text
+  std::vector<int32_t> ahead;  // of this step: its last token, then guesses of
+                               // the next ones; empty: nothing is guessed
+  std::vector<float> last_hidden;  // at its last token, if that was a guess
   bool finished = false;
   Finish finish = Finish::kLength;
 

@@ -42,34 +42,36 @@ void RowSampler::ForLogits(
   }
 }
 
-std::vector<RowSampler::Output>& RowSampler::Draw(const float* hidden,
-                                                  absl::Span<Row* const> rows) {
-  if (outputs_.size() < rows.size()) outputs_.resize(rows.size());
+std::vector<RowSampler::Output>& RowSampler::Draw(
+    const float* hidden, absl::Span<const Place> places) {
+  if (outputs_.size() < places.size()) outputs_.resize(places.size());
   const auto hidden_size = static_cast<size_t>(trunk_.config().hidden_size);
-  for (size_t i = 0; i < rows.size(); ++i) {
+  for (size_t i = 0; i < places.size(); ++i) {
     outputs_[i].hidden = {hidden + i * hidden_size, hidden_size};
   }
-  ForLogits(hidden, static_cast<int>(rows.size()),
-            [&](int i, absl::Span<const float> logits) {
-              const Row& row = *rows[static_cast<size_t>(i)];
-              const GenerateRequest& request = row.job->generation;
-              Output& out = outputs_[static_cast<size_t>(i)];
-              out.drawn.clear();
-              out.alternatives.clear();
-              TokenDistribution& d = Scratch();
-              out.status = d.Assign(logits, request.sampling, row.seen);
-              if (!out.status.ok()) return;
-              for (const Member& member : row.members) {
-                out.drawn.push_back(d.Draw(
-                    RandomStream::UniformAt(member.key, row.tokens.size())));
-              }
-              if (request.top_alternatives > 0) {
-                out.alternatives = d.Alternatives(request.top_alternatives);
-              }
-              if (request.top_logprobs > 0) {
-                out.confidence = d.Confidence(request.top_logprobs);
-              }
-            });
+  ForLogits(
+      hidden, static_cast<int>(places.size()),
+      [&](int i, absl::Span<const float> logits) {
+        const auto [of, ahead] = places[static_cast<size_t>(i)];
+        const Row& row = *of;
+        const size_t at = row.tokens.size() + static_cast<size_t>(ahead);
+        const GenerateRequest& request = row.job->generation;
+        Output& out = outputs_[static_cast<size_t>(i)];
+        out.drawn.clear();
+        out.alternatives.clear();
+        TokenDistribution& d = Scratch();
+        out.status = d.Assign(logits, request.sampling, row.seen);
+        if (!out.status.ok()) return;
+        for (const Member& member : row.members) {
+          out.drawn.push_back(d.Draw(RandomStream::UniformAt(member.key, at)));
+        }
+        if (request.top_alternatives > 0) {
+          out.alternatives = d.Alternatives(request.top_alternatives);
+        }
+        if (request.top_logprobs > 0) {
+          out.confidence = d.Confidence(request.top_logprobs);
+        }
+      });
   return outputs_;
 }
 

@@ -30,9 +30,15 @@ class RowSampler {
   RowSampler(Trunk& trunk, Executor& executor)
       : trunk_(trunk), executor_(executor) {}
 
-  // Draws the next token of all members of rows[i] from hidden row i; outputs
-  // are valid until the next call. hidden: [rows, d], fp32.
-  std::vector<Output>& Draw(const float* hidden, absl::Span<Row* const> rows);
+  // A token to draw.
+  struct Place {
+    Row* row = nullptr;
+    int ahead = 0;  // tokens that are guessed before it
+  };
+  // Draws the tokens at places[i] of all members of its row from hidden row i;
+  // outputs are valid until the next call. hidden: [places, d], fp32.
+  std::vector<Output>& Draw(const float* hidden,
+                            absl::Span<const Place> places);
 
   struct TokenScore {
     absl::Status status;  // error if logits are NaN

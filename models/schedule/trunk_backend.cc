@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "base/check.h"
 #include "models/schedule/request_check.h"
@@ -145,7 +144,10 @@ void TrunkBackend::StartRows(Job& job) {
   }
   for (int i = 0; i < request.n; ++i) {
     Row& row = i == 0 || !options_.share_rows ? AddRow(job) : *rows_.back();
-    if (row.members.empty()) row.seen = seen;
+    if (row.members.empty()) {
+      row.seen = seen;
+      if (options_.drafts) row.context = ContextOf(job);
+    }
     row.members.push_back(
         {i, SampleKey(request.stream, request.first_sample + i)});
   }
@@ -232,23 +234,18 @@ void TrunkBackend::PlanHidden() {
   batch_.drawing.clear();
   batch_.given.clear();
   size_t texts = 0, others = static_cast<size_t>(prefills_.planned());
-  const auto draws = [&](const Batch::Planned& planned) {
-    const Row& row = *planned.row;
-    return tree_.at(row.job->from()).end() + row.forwarded() ==
-           row.table.resident + planned.count;
-  };
   for (const Batch::Planned& planned : batch_.rows) {
     if (planned.row->job->kind == JobKind::kTextScore) {
       texts += static_cast<size_t>(planned.count);
-    } else if (draws(planned)) {
-      batch_.drawing.push_back(planned.row);
+    } else if (Draws(planned)) {
+      const int last = std::max(1, static_cast<int>(planned.row->ahead.size()));
+      for (int i = 0; i < last; ++i) batch_.drawing.push_back({planned.row, i});
     } else {
       ++others;
     }
   }
   const size_t forwarded = batch_.drawing.size();
-  batch_.drawing.insert(batch_.drawing.end(), batch_.starting.begin(),
-                        batch_.starting.end());
+  for (Row* row : batch_.starting) batch_.drawing.push_back({row, 0});
   const size_t first_other = batch_.drawing.size();
   const size_t first_text = batch_.first_given = first_other + others;
   if (batch_.hidden.size() < (first_text + texts) * d) {
@@ -273,8 +270,12 @@ void TrunkBackend::PlanHidden() {
       const auto next = row.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
       batch_.given.insert(batch_.given.end(), next + 1,
                           next + 1 + planned.count);
+    } else if (!row.ahead.empty()) {
+      segment.tokens = row.ahead;
+      segment.all_hidden = hidden + drawing * d;
+      drawing += row.ahead.size();
     } else {
-      segment.last_hidden = hidden + (draws(planned) ? drawing++ : other++) * d;
+      segment.last_hidden = hidden + (Draws(planned) ? drawing++ : other++) * d;
     }
   }
   ESP_CHECK(drawing == forwarded);
@@ -282,7 +283,7 @@ void TrunkBackend::PlanHidden() {
     batch_.segments[i].last_hidden = hidden + other++ * d;
   }
   for (size_t i = forwarded; i < batch_.drawing.size(); ++i) {
-    const auto& source = tree_.at(batch_.drawing[i]->job->from()).hidden;
+    const auto& source = tree_.at(batch_.drawing[i].row->job->from()).hidden;
     std::copy(source.begin(), source.end(), hidden + i * d);
   }
 }
@@ -320,14 +321,12 @@ void TrunkBackend::RunTrunk() {
 
 void TrunkBackend::DrawTokens() {
   if (batch_.drawing.empty()) return;
-  auto& outputs = sampler_.Draw(batch_.hidden.data(), batch_.drawing);
-  for (size_t i = 0; i < batch_.drawing.size(); ++i) {
-    Row& row = *batch_.drawing[i];
-    if (outputs[i].status.ok()) {
-      Accept(row, outputs[i]);
-    } else {
-      row.job->failure.Update(outputs[i].status);
-    }
+  const absl::Span<const RowSampler::Output> outputs =
+      sampler_.Draw(batch_.hidden.data(), batch_.drawing);
+  for (size_t i = 0, count = 0; i < batch_.drawing.size(); i += count) {
+    Row& row = *batch_.drawing[i].row;
+    count = std::max<size_t>(1, row.ahead.size());
+    TakeDraws(row, outputs.subspan(i, count));
   }
 }
 
@@ -349,36 +348,6 @@ void TrunkBackend::ScoreTexts() {
   }
 }
 
-// Splits samples that drew different tokens.
-void TrunkBackend::Accept(Row& row, const RowSampler::Output& output) {
-  const std::vector<Sampled>& drawn = output.drawn;
-  const bool agree =
-      std::all_of(drawn.begin(), drawn.end(),
-                  [&](const Sampled& s) { return s.token == drawn[0].token; });
-  if (agree) {
-    Push(row, drawn[0], output);
-    return;
-  }
-  struct Group {
-    Sampled drawn;
-    std::vector<Member> members;
-  };
-  std::vector<Group> groups;  // in order of their first members
-  absl::flat_hash_map<int32_t, size_t> group_of;
-  for (size_t i = 0; i < drawn.size(); ++i) {
-    const auto [it, is_new] =
-        group_of.try_emplace(drawn[i].token, groups.size());
-    if (is_new) groups.push_back({drawn[i], {}});
-    groups[it->second].members.push_back(row.members[i]);
-  }
-  for (size_t g = 1; g < groups.size(); ++g) {
-    row.forks.push_back(Fork(row, std::move(groups[g].members)));
-    Push(*row.forks.back(), groups[g].drawn, output);
-  }
-  row.members = std::move(groups[0].members);
-  Push(row, groups[0].drawn, output);
-}
-
 std::unique_ptr<Row> TrunkBackend::Fork(const Row& row,
                                         std::vector<Member> members) {
   auto part = std::make_unique<Row>();
@@ -387,6 +356,7 @@ std::unique_ptr<Row> TrunkBackend::Fork(const Row& row,
   static_cast<StepTokens&>(*part) = row;
   part->stop = row.stop;
   part->seen = row.seen;
+  part->context = row.context;
   part->entropy_sum = row.entropy_sum;
   part->ever_resident = row.ever_resident;
   ++row.job->rows;
@@ -425,6 +395,10 @@ void TrunkBackend::Push(Row& row, const Sampled& drawn,
     if (at == row.seen.end() || *at != drawn.token) {
       row.seen.insert(at, drawn.token);
     }
+  }
+  if (options_.drafts) {
+    drafts_.Learn(row.context, drawn.token);
+    row.context.Add(drawn.token);
   }
   stats_.tokens_generated += static_cast<int64_t>(row.members.size());
   const StopMatcher::Found found =
@@ -496,6 +470,9 @@ void TrunkBackend::FinishRow(Row& row) {
   }
   const SeqId seq = tree_.Adopt(job.from(), row.tokens,
                                 std::exchange(row.table, PageTable()));
+  if (!row.last_hidden.empty() && tree_.at(seq).hidden.empty()) {
+    tree_.at(seq).hidden = std::move(row.last_hidden);
+  }
   row.mean_entropy = static_cast<float>(row.entropy_sum /
                                         static_cast<double>(row.tokens.size()));
   Continuation out{std::move(row), seq, row.finish, row.stop.text_bytes()};
@@ -687,6 +664,7 @@ bool TrunkBackend::Step(std::vector<Completion>& done) {
   const bool dropped = prefills_.DropUnwanted();
   batch_.segments.assign(batch_.rows.size(), Segment());
   prefills_.Plan(options_.chunk_tokens, batch_.room, batch_.segments);
+  PlanDrafts();
   PlanHidden();
   RunTrunk();
   DrawTokens();

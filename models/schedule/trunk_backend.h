@@ -21,14 +21,18 @@
 #ifndef ESPALIER_MODELS_SCHEDULE_TRUNK_BACKEND_H_
 #define ESPALIER_MODELS_SCHEDULE_TRUNK_BACKEND_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "base/executor.h"
 #include "models/backend/backend.h"
 #include "models/pages/page_pool.h"
+#include "models/schedule/draft_source.h"
 #include "models/schedule/prefill_queue.h"
 #include "models/schedule/prefix_tree.h"
 #include "models/schedule/row.h"
@@ -47,6 +51,8 @@ struct TrunkBackendOptions {
   // the batch full when requests come in waves.
   int max_rows = 1024;
   bool share_rows = true;  // false: one row per sample, for comparison
+  // Guesses the next tokens of a continuation and runs them in the same batch.
+  bool drafts = false;
 };
 
 class TrunkBackend : public Backend {
@@ -79,9 +85,9 @@ class TrunkBackend : public Backend {
       uint64_t first_pages = 0;
     };
     std::vector<Planned> rows;
-    std::vector<Row*> starting;     // rows about to draw their first token
-    std::vector<Row*> drawing;      // rows that draw a token in this step
-    std::vector<Segment> segments;  // of rows, then of prefills
+    std::vector<Row*> starting;  // rows about to draw their first token
+    std::vector<RowSampler::Place> drawing;  // tokens drawn in this step
+    std::vector<Segment> segments;           // of rows, then of prefills
     // [drawing, then prefills and rows that catch up, then given texts; d]
     std::vector<float> hidden;
     std::vector<int32_t> given;  // tokens to score in rows of given texts
@@ -92,6 +98,7 @@ class TrunkBackend : public Backend {
   // The phases of a step, in order.
   void StartReady();
   void PlanRows();
+  void PlanDrafts();
   void PlanHidden();
   void RunTrunk();
   void DrawTokens();
@@ -107,9 +114,21 @@ class TrunkBackend : public Backend {
   Row& AddRow(Job& job);
   // True if `row` has a table; makes one if memory allows.
   bool HasTable(Row& row);
+  // True if the batch computes all tokens that the row has.
+  bool Draws(const Batch::Planned& planned) const;
   // Records that `count` more tokens of `row` are computed.
   void Advance(Row& row, int count);
-  void Accept(Row& row, const RowSampler::Output& output);
+  // The text of a row of `job` that has no tokens yet.
+  DraftSource::Context ContextOf(const Job& job) const;
+  // Guesses at most `most` tokens after `row`, for a batch of `cost` in rows
+  // that gives `gain` tokens; updates both.
+  void Guess(Row& row, int most, float& cost, float& gain);
+  // Takes what was drawn after the row's last token and after its guesses.
+  void TakeDraws(Row& row, absl::Span<const RowSampler::Output> outputs);
+  // Takes what the row's samples drew, each at its place in output.drawn
+  // (places_). Splits those that differ. True if some drew `guess`: the row
+  // goes on with these.
+  bool Accept(Row& row, const RowSampler::Output& output, int32_t guess);
   // `drawn` is one of output.drawn.
   void Push(Row& row, const Sampled& drawn, const RowSampler::Output& output);
   std::unique_ptr<Row> Fork(const Row& row, std::vector<Member> members);
@@ -133,11 +152,13 @@ class TrunkBackend : public Backend {
   PrefixTree tree_;
   PrefillQueue prefills_;
   RowSampler sampler_;
+  DraftSource drafts_;
   std::list<Job> jobs_;  // in order of submission
   Rows rows_;            // in order of start; forks next to their row
   Batch batch_;
-  int preempted_ = 0;    // preempted requests in jobs_
-  bool scarce_ = false;  // rows without pages wait for those with pages
+  std::vector<size_t> places_;  // of the samples whose draws are being taken
+  int preempted_ = 0;           // preempted requests in jobs_
+  bool scarce_ = false;         // rows without pages wait for those with pages
 };
 
 }  // namespace espalier

@@ -94,6 +94,7 @@ class LocalEngine : public Engine {
     const LoadOptions load = {.device = options_.device,
                               .kv_bytes = options_.kv_bytes,
                               .weights = options_.weights,
+                              .drafts = options_.drafts,
                               .tokenizer = options_.tokenizer,
                               .server_attempts = options_.server_attempts,
                               .server_timeout = options_.server_timeout,
@@ -272,6 +273,8 @@ class LocalEngine : public Engine {
       sum.tokens_computed += stats.tokens_computed;
       sum.tokens_recomputed += stats.tokens_recomputed;
       sum.tokens_shared += stats.tokens_shared;
+      sum.tokens_drafted += stats.tokens_drafted;
+      sum.drafts_accepted += stats.drafts_accepted;
       sum.batches += stats.steps;
       sum.rows += stats.rows;
     }

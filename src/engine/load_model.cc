@@ -205,7 +205,8 @@ absl::StatusOr<LoadedModel> LoadModel(const std::string& path,
   }
   model.backend = std::make_unique<TrunkBackend>(
       *model.trunk, *model.tokenizer, executor,
-      TrunkBackendOptions{.kv_bytes = options.kv_bytes});
+      TrunkBackendOptions{.kv_bytes = options.kv_bytes,
+                          .drafts = options.drafts && options.device == "cpu"});
   return model;
 }
 

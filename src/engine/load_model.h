@@ -42,6 +42,7 @@ struct LoadOptions {
   // "auto", "fp32", "bf16", "int8" or "int4" (TrunkOptions::weights).
   std::string weights = "auto";
   CheckpointPart part = CheckpointPart::kAll;
+  bool drafts = true;  // as EngineOptions'
   // The folder or GGUF file with the tokenizer of a model behind a server.
   std::string tokenizer = {};
   // As EngineOptions'.

@@ -167,7 +167,9 @@ void AddServerFlags(CLI::App& app, ServerFlags& flags) {
 
 nlohmann::json WorkJson(const EngineStats& stats) {
   nlohmann::json json = {{"tokens_computed", stats.tokens_computed},
-                         {"tokens_needed", stats.tokens_needed}};
+                         {"tokens_needed", stats.tokens_needed},
+                         {"tokens_drafted", stats.tokens_drafted},
+                         {"drafts_accepted", stats.drafts_accepted}};
   if (stats.texts_encoded > 0) {
     json["texts_encoded"] = stats.texts_encoded;
     json["texts_missed"] = stats.texts_missed;
@@ -179,11 +181,20 @@ nlohmann::json WorkJson(const EngineStats& stats) {
 }
 
 std::string WorkText(const EngineStats& stats) {
-  if (!stats.asks_servers || stats.tokens_needed == 0) return "";
-  return absl::StrFormat("tokens computed / needed: %d / %d (%.2f)\n",
-                         stats.tokens_computed, stats.tokens_needed,
-                         static_cast<double>(stats.tokens_computed) /
-                             static_cast<double>(stats.tokens_needed));
+  std::string text;
+  if (stats.asks_servers && stats.tokens_needed > 0) {
+    text = absl::StrFormat("tokens computed / needed: %d / %d (%.2f)\n",
+                           stats.tokens_computed, stats.tokens_needed,
+                           static_cast<double>(stats.tokens_computed) /
+                               static_cast<double>(stats.tokens_needed));
+  }
+  if (stats.tokens_drafted > 0) {
+    absl::StrAppendFormat(&text, "drafts accepted: %d of %d tokens (%.2f)\n",
+                          stats.drafts_accepted, stats.tokens_drafted,
+                          static_cast<double>(stats.drafts_accepted) /
+                              static_cast<double>(stats.tokens_drafted));
+  }
+  return text;
 }
 
 void PrintServerNotice(const std::string& what) {
@@ -229,6 +240,12 @@ void AddMachineFlags(CLI::App& app, MachineFlags& flags) {
       ->capture_default_str()
       ->check(WholeFrom(1, 1 << 24));
   AddWeightsFlag(app, flags.weights);
+  app.add_option("--drafts", flags.drafts,
+                 "on: guess the next tokens from texts seen before and run "
+                 "them in the same batch, on the CPU; trees and answers stay "
+                 "the same. off: one token per sample and batch")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"on", "off"}));
 }
 
 void AddPromptFlags(CLI::App& app, PromptFlags& flags) {
@@ -473,6 +490,7 @@ EngineOptions RewardModelOf(const ModelFlags& flags) {
           .device = flags.device,
           .threads = flags.threads,
           .live = flags.live,
+          .drafts = flags.drafts == "on",
           .kv_bytes = int64_t{flags.kv_mib} << 20,
           .weights = flags.weights,
           .server_attempts = flags.server.attempts,

@@ -90,6 +90,7 @@ struct MachineFlags {
   int threads = 0;
   int kv_mib = 2048;
   std::string weights = "auto";
+  std::string drafts = "on";
 };
 void AddMachineFlags(CLI::App& app, MachineFlags& flags);
 
@@ -100,10 +101,12 @@ struct ServerFlags {
 };
 void AddServerFlags(CLI::App& app, ServerFlags& flags);
 // What the models did, as a command's JSON shows it: tokens_computed,
-// tokens_needed (EngineStats), texts_encoded and texts_missed of servers that
-// return texts, server_weights where told.
+// tokens_needed, tokens_drafted and drafts_accepted (EngineStats),
+// texts_encoded and texts_missed of servers that return texts, server_weights
+// where told.
 nlohmann::json WorkJson(const EngineStats& stats);
-// Tokens computed and needed as a line, if servers computed them; "" else.
+// Tokens computed and needed as a line, if servers computed them, and what
+// became of drafts as a line, if there were any.
 std::string WorkText(const EngineStats& stats);
 // Says on stderr what a user of servers should know.
 void PrintServerNotice(const std::string& what);

@@ -231,6 +231,7 @@ absl::Status RunComplete(const CompleteFlags& flags) {
                                  {.device = flags.device,
                                   .kv_bytes = int64_t{flags.kv_mib} << 20,
                                   .weights = flags.weights,
+                                  .drafts = flags.drafts == "on",
                                   .tokenizer = flags.tokenizer,
                                   .server_attempts = flags.server.attempts,
                                   .server_timeout = flags.server.timeout,

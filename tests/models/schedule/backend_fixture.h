@@ -168,7 +168,9 @@ struct Fixture {
     const BackendStats& stats = backend->stats();
     EXPECT_EQ(trunk.tokens, stats.tokens_computed);
     EXPECT_EQ(stats.tokens_computed, stats.tokens_needed - stats.tokens_shared +
-                                         stats.tokens_recomputed);
+                                         stats.tokens_recomputed +
+                                         stats.tokens_drafted -
+                                         stats.drafts_accepted);
     const PagePool& pool = backend->pool();
     EXPECT_EQ(pool.used() + pool.free(), pool.total());
   }

@@ -341,12 +341,13 @@ TEST(TrunkBackendTest, ReleaseWhileARequestRunsIsSafe) {
 struct RandomUse {
   int pages;
   int steps;
+  bool drafts = false;
 };
 
 // Extends, generates, scores, steps, cancels and releases at random. Every
 // answer is checked against the plain loop, and nothing may leak.
 void RandomWalk(const RandomUse& use, uint64_t seed) {
-  Fixture f(use.pages);
+  Fixture f(use.pages, 1, 400, {.drafts = use.drafts});
   RandomStream rng(StreamKey(seed, 0, 0, Purpose::kTest));
   struct Held {
     SeqId seq;
@@ -398,7 +399,11 @@ void RandomWalk(const RandomUse& use, uint64_t seed) {
     } else if (what < 6) {
       const Held& h = held[rng.Below(held.size())];
       if (h.path.size() >= 400) continue;
-      const GenerateRequest g = RandomGeneration(rng, h.seq, 30);
+      GenerateRequest g = RandomGeneration(rng, h.seq, 30);
+      // Texts that repeat, but not always.
+      if (use.drafts && g.sampling.temperature == 1) {
+        g.sampling.temperature = 0.25f;
+      }
       asked[next] = {h.path, g};
       f.backend->Submit({next++, g});
     } else if (what < 7) {
@@ -438,6 +443,11 @@ void RandomWalk(const RandomUse& use, uint64_t seed) {
   } else {
     EXPECT_GT(f.backend->stats().tokens_recomputed, 0);
   }
+  if (use.drafts) {
+    const BackendStats& stats = f.backend->stats();
+    EXPECT_GT(stats.drafts_accepted, use.steps / 60);
+    EXPECT_GT(stats.tokens_drafted, stats.drafts_accepted);
+  }
   f.ExpectEmpty();
 }
 
@@ -452,6 +462,12 @@ TEST(TrunkBackendTest, RandomUseOfASmallPoolLeavesNothingBehind) {
 // Ten pages hold any single request, and never two.
 TEST(TrunkBackendTest, RandomUseOfTheSmallestPoolThatDoesFailsNothing) {
   RandomWalk({.pages = 10, .steps = 20000}, 13);
+}
+
+TEST(TrunkBackendTest, RandomUseWithDraftsLeavesNothingBehind) {
+  RandomWalk({.pages = 100000, .steps = 20000, .drafts = true}, 14);
+  RandomWalk({.pages = 60, .steps = 50000, .drafts = true}, 15);
+  RandomWalk({.pages = 10, .steps = 20000, .drafts = true}, 16);
 }
 
 }  // namespace

@@ -1,0 +1,193 @@
+// Drafts: rows run guesses of their next tokens together with their last token.
+//
+//   tokens   ... 2 3 + 4      the row, "4" not yet run
+//   ahead            4 8 = 7  run in this step: 4, then three guesses
+//   drawn              8 = 8  after 4, 8 and =: the third is not the guess
+//   tokens   ... 2 3 + 4 8 = 8
+//
+// What is drawn is the sampler's own choice at each place, from logits that are
+// the same bits as without guesses (trunk.h) and with the random number of that
+// place: a guess decides only how much is drawn in one step. Keys and values of
+// wrong guesses stay in the row's last page, beyond its resident tokens, and
+// are overwritten.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "models/schedule/trunk_backend.h"
+
+namespace espalier {
+namespace {
+
+constexpr int kMostGuesses = 15;  // per row and step
+constexpr int32_t kNoGuess = -1;  // no token
+
+// What a step costs whatever its rows, in rows: reading the weights and the
+// step's own overhead. Measured with one thread of an AVX-512 machine without
+// AMX: 2 for 1 M to 5 M parameters, which caches hold, 7 for 100 M. With AMX it
+// is more.
+float StepCost(const TrunkConfig& config) {
+  const double d = config.hidden_size;
+  const double parameters =
+      d * config.vocab_size +
+      config.layers * (2 * d * d + 3 * d * config.intermediate_size);
+  return parameters < 16e6 ? 2.0f : 6.0f;
+}
+
+}  // namespace
+
+DraftSource::Context TrunkBackend::ContextOf(const Job& job) const {
+  std::array<int32_t, DraftSource::kLongest> tail;
+  auto begin = tail.end();
+  for (SeqId id = job.from(); id > kEmptySeq && begin != tail.begin();
+       id = tree_.at(id).parent) {
+    const std::vector<int32_t>& tokens = tree_.at(id).tokens;
+    const auto count =
+        std::min<std::ptrdiff_t>(begin - tail.begin(), std::ssize(tokens));
+    begin = std::copy_backward(tokens.end() - count, tokens.end(), begin);
+  }
+  const Sequence& from = tree_.at(job.from());
+  return DraftSource::Start(
+      tree_.at(from.group).hash, from.hash,
+      absl::MakeConstSpan(begin, static_cast<size_t>(tail.end() - begin)));
+}
+
+bool TrunkBackend::Draws(const Batch::Planned& planned) const {
+  const Row& row = *planned.row;
+  return tree_.at(row.job->from()).end() + row.forwarded() ==
+         row.table.resident + planned.count;
+}
+
+void TrunkBackend::PlanDrafts() {
+  if (!options_.drafts) return;
+  float cost = StepCost(trunk_.config());
+  float gain = 0;
+  for (const Batch::Planned& planned : batch_.rows) {
+    cost += static_cast<float>(planned.count);
+    gain += planned.row->job->kind == JobKind::kGenerate ? 1 : 0;
+  }
+  for (size_t i = batch_.rows.size(); i < batch_.segments.size(); ++i) {
+    cost += static_cast<float>(batch_.segments[i].tokens.size());
+  }
+  for (const Batch::Planned& planned : batch_.rows) {
+    Row& row = *planned.row;
+    row.ahead.clear();
+    // The penalty would have to know of the guesses.
+    if (row.job->kind != JobKind::kGenerate || !Draws(planned) ||
+        planned.count > 1 ||
+        row.job->generation.sampling.repetition_penalty != 1) {
+      continue;
+    }
+    const int have = row.table.resident;
+    const int written = static_cast<int>(row.tokens.size());
+    // In the page that it has anyway, and where tokens may still be drawn.
+    const int most =
+        std::min({kMostGuesses, options_.chunk_tokens - 1,
+                  kPageSlots - 1 - have % kPageSlots,
+                  row.job->generation.stop.max_tokens - written - 1,
+                  capabilities_.context_length -
+                      tree_.at(row.job->from()).end() - written - 1});
+    Guess(row, most, cost, gain);
+  }
+}
+
+// Another guess raises the tokens per cost of the step if its chance is above
+// gain / cost.
+void TrunkBackend::Guess(Row& row, int most, float& cost, float& gain) {
+  DraftSource::Context context = row.context;
+  StopMatcher stop;
+  float chance = 1;
+  bool ends = false;
+  for (int i = 0; i < most && !ends; ++i) {
+    const DraftSource::Guess guess = drafts_.Next(context);
+    chance *= guess.chance;
+    if (guess.token < 0 || chance <= gain / cost ||
+        trunk_.config().IsEnd(guess.token)) {
+      return;
+    }
+    if (row.ahead.empty()) {
+      row.ahead.push_back(row.tokens.back());
+      stop = row.stop;
+    }
+    row.ahead.push_back(guess.token);
+    context.Add(guess.token);
+    gain += chance;
+    cost += 1;
+    ends = stop.Add(row.job->generation.stop,
+                    tokenizer_.TokenBytes(guess.token)) !=
+           StopMatcher::Found::kNothing;
+  }
+}
+
+void TrunkBackend::TakeDraws(Row& row,
+                             absl::Span<const RowSampler::Output> outputs) {
+  places_.resize(row.members.size());
+  std::iota(places_.begin(), places_.end(), size_t{0});
+  stats_.tokens_drafted += static_cast<int64_t>(outputs.size() - 1);
+  const std::vector<int32_t> ahead = std::move(row.ahead);
+  row.ahead.clear();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].status.ok()) {
+      row.job->failure.Update(outputs[i].status);
+      return;
+    }
+    const int32_t guess = i + 1 < outputs.size() ? ahead[i + 1] : kNoGuess;
+    if (!Accept(row, outputs[i], guess)) return;
+    Advance(row, 1);
+    ++stats_.drafts_accepted;
+    if (row.finished) {
+      const absl::Span<const float> hidden = outputs[i + 1].hidden;
+      row.last_hidden.assign(hidden.begin(), hidden.end());
+      return;
+    }
+  }
+}
+
+bool TrunkBackend::Accept(Row& row, const RowSampler::Output& output,
+                          int32_t guess) {
+  const std::vector<Sampled>& drawn = output.drawn;
+  const int32_t first = drawn[places_[0]].token;
+  const bool agree =
+      std::all_of(places_.begin(), places_.end(),
+                  [&](size_t place) { return drawn[place].token == first; });
+  if (agree) {
+    Push(row, drawn[places_[0]], output);
+    return first == guess;
+  }
+  struct Group {
+    Sampled drawn;
+    std::vector<Member> members;
+    std::vector<size_t> places;
+  };
+  std::vector<Group> groups;  // in order of their first members
+  absl::flat_hash_map<int32_t, size_t> group_of;
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const Sampled& sampled = drawn[places_[i]];
+    const auto [it, is_new] =
+        group_of.try_emplace(sampled.token, groups.size());
+    if (is_new) groups.push_back({sampled, {}, {}});
+    groups[it->second].members.push_back(row.members[i]);
+    groups[it->second].places.push_back(places_[i]);
+  }
+  // The guess's keys and values are in the row's own page.
+  const auto guessed = group_of.find(guess);
+  const size_t kept = guessed == group_of.end() ? 0 : guessed->second;
+  for (size_t g = 0; g < groups.size(); ++g) {
+    if (g == kept) continue;
+    row.forks.push_back(Fork(row, std::move(groups[g].members)));
+    Push(*row.forks.back(), groups[g].drawn, output);
+  }
+  row.members = std::move(groups[kept].members);
+  places_ = std::move(groups[kept].places);
+  Push(row, groups[kept].drawn, output);
+  return guessed != group_of.end();
+}
+
+}  // namespace espalier
