@@ -10,8 +10,11 @@ namespace {
 // Chances follow a change of texts within about this many guesses.
 constexpr uint32_t kMostCounted = 1024;
 
+// One product per token: many are hashed for each that is drawn.
 uint64_t WithToken(uint64_t hash, int32_t token) {
-  return MixHash(hash, static_cast<uint32_t>(token) + uint64_t{1});
+  hash = (hash ^ (static_cast<uint32_t>(token) + uint64_t{1})) *
+         0x9E3779B97F4A7C15ull;
+  return hash ^ hash >> 32;
 }
 
 }  // namespace
@@ -21,6 +24,11 @@ void DraftSource::Context::Add(int32_t token) {
   std::copy_backward(last_.begin(), last_.end() - 1, last_.end());
   last_[0] = token;
   size_ = std::min(size_ + 1, kLongest);
+}
+
+void DraftSource::Context::AddGuess(int32_t token) {
+  Add(token);
+  streak_ = std::min(streak_ + 1, kLongStreak);
 }
 
 uint64_t DraftSource::Hash(uint64_t text, absl::Span<const int32_t> tokens) {
@@ -56,16 +64,17 @@ DraftSource::Keys DraftSource::KeysOf(const Context& context) {
   return keys;
 }
 
-size_t DraftSource::Class(size_t kind, const Seen& seen) const {
+size_t DraftSource::Class(size_t kind, const Seen& seen, int streak) {
   const size_t total = seen.total < 3 ? seen.total - 1 : seen.total < 7 ? 2 : 3;
   const size_t share =
       std::min<size_t>(kShares - 1, size_t{seen.count} * kShares / seen.total);
-  return (kind * kTotals + total) * kShares + share;
+  return ((kind * kTotals + total) * kShares + share) * (kLongStreak + 1) +
+         static_cast<size_t>(streak);
 }
 
 // Begins at the guess's own share, as if from two guesses.
-float DraftSource::ChanceOf(size_t kind, const Seen& seen) const {
-  const Chance& chance = chances_[Class(kind, seen)];
+float DraftSource::ChanceOf(size_t kind, const Seen& seen, int streak) const {
+  const Chance& chance = chances_[Class(kind, seen, streak)];
   const float share =
       static_cast<float>(seen.count) / (static_cast<float>(seen.total) + 1);
   return (static_cast<float>(chance.right) + 2 * share) /
@@ -85,7 +94,7 @@ DraftSource::Guess DraftSource::Next(const Context& context) const {
     if (keys[kind] == 0) continue;
     const auto it = seen_.find(keys[kind]);
     if (it == seen_.end()) continue;
-    const float chance = ChanceOf(kind, it->second);
+    const float chance = ChanceOf(kind, it->second, context.streak_);
     if (chance > best.chance) best = {it->second.token, chance};
   }
   return best;
@@ -107,17 +116,23 @@ void DraftSource::Count(uint64_t key, Seen& seen, int32_t token) {
   others_[WithToken(key, before.token)] = before.count;
 }
 
-void DraftSource::Update(const Context& context, int32_t token, bool drawn) {
-  if (seen_.size() + others_.size() > kMostEndings) {
-    seen_.clear();
-    others_.clear();
-  }
+void DraftSource::MakeRoom() {
+  if (seen_.size() + others_.size() <= kMostEndings) return;
+  seen_.clear();
+  others_.clear();
+}
+
+void DraftSource::Learn(Context& context, int32_t token) {
+  MakeRoom();
   const Keys keys = KeysOf(context);
+  Guess best;
   for (size_t kind = 0; kind < kKinds.size(); ++kind) {
     if (keys[kind] == 0) continue;
     Seen& seen = seen_[keys[kind]];
-    if (drawn && seen.total > 0) {
-      Chance& chance = chances_[Class(kind, seen)];
+    if (seen.total > 0) {
+      const float guessed = ChanceOf(kind, seen, context.streak_);
+      if (guessed > best.chance) best = {seen.token, guessed};
+      Chance& chance = chances_[Class(kind, seen, context.streak_)];
       chance.right += seen.token == token ? 1 : 0;
       if (++chance.guesses >= kMostCounted) {
         chance.right /= 2;
@@ -126,14 +141,21 @@ void DraftSource::Update(const Context& context, int32_t token, bool drawn) {
     }
     Count(keys[kind], seen, token);
   }
+  if (best.token == token) {
+    context.AddGuess(token);
+  } else {
+    context.Add(token);
+    context.streak_ = 0;
+  }
 }
 
-void DraftSource::Learn(const Context& context, int32_t token) {
-  Update(context, token, true);
-}
-
-void DraftSource::LearnGiven(const Context& context, int32_t token) {
-  Update(context, token, false);
+void DraftSource::LearnGiven(Context& context, int32_t token) {
+  MakeRoom();
+  const Keys keys = KeysOf(context);
+  for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+    if (keys[kind] != 0) Count(keys[kind], seen_[keys[kind]], token);
+  }
+  context.Add(token);
 }
 
 }  // namespace espalier

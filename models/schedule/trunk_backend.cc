@@ -146,7 +146,7 @@ void TrunkBackend::StartRows(Job& job) {
     Row& row = i == 0 || !options_.share_rows ? AddRow(job) : *rows_.back();
     if (row.members.empty()) {
       row.seen = seen;
-      if (options_.drafts) row.context = ContextOf(job);
+      if (options_.drafts) row.context = ContextOf(job.from());
     }
     row.members.push_back(
         {i, SampleKey(request.stream, request.first_sample + i)});
@@ -396,10 +396,7 @@ void TrunkBackend::Push(Row& row, const Sampled& drawn,
       row.seen.insert(at, drawn.token);
     }
   }
-  if (options_.drafts) {
-    drafts_.Learn(row.context, drawn.token);
-    row.context.Add(drawn.token);
-  }
+  if (options_.drafts) drafts_.Learn(row.context, drawn.token);
   stats_.tokens_generated += static_cast<int64_t>(row.members.size());
   const StopMatcher::Found found =
       row.stop.Add(request.stop, tokenizer_.TokenBytes(drawn.token));

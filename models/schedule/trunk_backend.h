@@ -28,6 +28,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "base/executor.h"
 #include "models/backend/backend.h"
@@ -118,8 +119,9 @@ class TrunkBackend : public Backend {
   bool Draws(const Batch::Planned& planned) const;
   // Records that `count` more tokens of `row` are computed.
   void Advance(Row& row, int count);
-  // The text of a row of `job` that has no tokens yet.
-  DraftSource::Context ContextOf(const Job& job) const;
+  // The text of `id`, for guesses. Learns its prompt if it is new.
+  DraftSource::Context ContextOf(SeqId id);
+  void LearnPrompt(SeqId prompt);
   // Guesses at most `most` tokens after `row`, for a batch of `cost` in rows
   // that gives `gain` tokens; updates both.
   void Guess(Row& row, int most, float& cost, float& gain);
@@ -153,8 +155,9 @@ class TrunkBackend : public Backend {
   PrefillQueue prefills_;
   RowSampler sampler_;
   DraftSource drafts_;
-  std::list<Job> jobs_;  // in order of submission
-  Rows rows_;            // in order of start; forks next to their row
+  absl::flat_hash_set<uint64_t> prompts_;  // hashes of those learned for it
+  std::list<Job> jobs_;                    // in order of submission
+  Rows rows_;  // in order of start; forks next to their row
   Batch batch_;
   std::vector<size_t> places_;  // of the samples whose draws are being taken
   int preempted_ = 0;           // preempted requests in jobs_

@@ -11,10 +11,8 @@
 // wrong guesses stay in the row's last page, beyond its resident tokens, and
 // are overwritten.
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -43,20 +41,35 @@ float StepCost(const TrunkConfig& config) {
 
 }  // namespace
 
-DraftSource::Context TrunkBackend::ContextOf(const Job& job) const {
-  std::array<int32_t, DraftSource::kLongest> tail;
-  auto begin = tail.end();
-  for (SeqId id = job.from(); id > kEmptySeq && begin != tail.begin();
-       id = tree_.at(id).parent) {
-    const std::vector<int32_t>& tokens = tree_.at(id).tokens;
-    const auto count =
-        std::min<std::ptrdiff_t>(begin - tail.begin(), std::ssize(tokens));
-    begin = std::copy_backward(tokens.end() - count, tokens.end(), begin);
+// What a question says comes again in the responses. Of a prompt that begins as
+// others do, which the tree stores once, that part is learned once.
+void TrunkBackend::LearnPrompt(SeqId prompt) {
+  constexpr size_t kMostPrompts = 1 << 16;
+  if (prompts_.size() > kMostPrompts) prompts_.clear();
+  const uint64_t own = tree_.at(prompt).hash;
+  for (SeqId id = prompt; id > kEmptySeq; id = tree_.at(id).parent) {
+    const Sequence& part = tree_.at(id);
+    if (!prompts_.insert(part.hash).second) return;
+    DraftSource::Context context =
+        DraftSource::Start(own, tree_.at(part.parent).hash, {});
+    for (const int32_t token : part.tokens) drafts_.LearnGiven(context, token);
   }
-  const Sequence& from = tree_.at(job.from());
-  return DraftSource::Start(
-      tree_.at(from.group).hash, from.hash,
-      absl::MakeConstSpan(begin, static_cast<size_t>(tail.end() - begin)));
+}
+
+DraftSource::Context TrunkBackend::ContextOf(SeqId id) {
+  const Sequence& text = tree_.at(id);
+  LearnPrompt(text.group);
+  std::vector<int32_t> tail;  // the last token first
+  for (SeqId part = id; part > kEmptySeq; part = tree_.at(part).parent) {
+    const std::vector<int32_t>& tokens = tree_.at(part).tokens;
+    for (size_t i = tokens.size(); i-- > 0;) {
+      if (tail.size() == DraftSource::kLongest) break;
+      tail.push_back(tokens[i]);
+    }
+    if (tail.size() == DraftSource::kLongest) break;
+  }
+  std::reverse(tail.begin(), tail.end());
+  return DraftSource::Start(tree_.at(text.group).hash, text.hash, tail);
 }
 
 bool TrunkBackend::Draws(const Batch::Planned& planned) const {
@@ -117,7 +130,7 @@ void TrunkBackend::Guess(Row& row, int most, float& cost, float& gain) {
       stop = row.stop;
     }
     row.ahead.push_back(guess.token);
-    context.Add(guess.token);
+    context.AddGuess(guess.token);
     gain += chance;
     cost += 1;
     ends = stop.Add(row.job->generation.stop,

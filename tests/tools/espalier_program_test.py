@@ -359,6 +359,29 @@ class SolveTest(ProgramTest):
                          r"^question 1/1  \d+ tokens  \d+/s  \d+ nodes")
         self.assertNotIn("\x1b", watched.stderr)
 
+    def test_drafts_change_what_is_computed_and_no_tree(self):
+        rows = []
+        for drafts in ("on", "off"):
+            result = run("solve", STORY, "--search", "puct", "--json",
+                         "--budget-tokens", "600", "--drafts", drafts)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            rows.append(json.loads(result.stdout))
+            rows[-1].pop("seconds")
+        counts = [[row.pop(key) for key in (
+            "tokens_drafted", "drafts_accepted", "tokens_computed", "tokens_needed")]
+            for row in rows]
+        self.assertEqual(rows[0], rows[1])
+        drafted, accepted, computed, needed = counts[0]
+        self.assertGreater(accepted, 100)
+        self.assertGreater(drafted, accepted)
+        self.assertGreater(computed, needed)
+        self.assertEqual(counts[1][:2], [0, 0])
+        shown = run("solve", STORY, "--search", "puct", "--budget-tokens", "600")
+        self.assertIn(f", {accepted} of {drafted} drafts so far right, ", shown.stdout)
+        table = run("eval", "--set", "stories:easy", "--limit", "3", "--methods", "majority",
+                    "--budget-tokens", "200")
+        self.assertRegex(table.stdout, r"drafts accepted: \d+ of \d+ tokens \(0\.\d\d\)")
+
     def test_a_terminal_sees_the_tree_grow(self):
         tokens = "4000" if SLOW else "20000"
         ours, theirs = pty.openpty()

@@ -271,6 +271,10 @@ void PrintResult(const SolveFlags& flags, const GradedProblem& graded,
                     stats.texts_encoded,
                     " texts so far encoded apart from their path");
   }
+  if (stats.tokens_drafted > 0) {
+    absl::StrAppend(&ahead, ", ", stats.drafts_accepted, " of ",
+                    stats.tokens_drafted, " drafts so far right");
+  }
   std::printf(
       "(%lld tokens sampled%s, %lld prompt, %lld model calls, %lld "
       "nodes, %.2f s)\n",

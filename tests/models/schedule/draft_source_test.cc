@@ -10,9 +10,9 @@
 namespace espalier {
 namespace {
 
-using Text = std::vector<int32_t>;
+using DraftText = std::vector<int32_t>;
 
-DraftSource::Context ContextOf(uint64_t prompt, const Text& text) {
+DraftSource::Context ContextOf(uint64_t prompt, const DraftText& text) {
   const size_t tail =
       std::min<size_t>(text.size(), size_t{DraftSource::kLongest});
   return DraftSource::Start(prompt, DraftSource::Hash(0, text),
@@ -22,7 +22,7 @@ DraftSource::Context ContextOf(uint64_t prompt, const Text& text) {
 // A token that followed a text.
 struct Event {
   uint64_t prompt = 0;
-  Text before;
+  DraftText before;
   int32_t token = 0;
 };
 
@@ -82,7 +82,7 @@ TEST(DraftSourceTest, CountsAreThoseOfReadingAllTextsAgain) {
   int found = 0;
   for (size_t i = 0; i < events.size(); ++i) {
     const Event& now = events[i];
-    const DraftSource::Context context = ContextOf(now.prompt, now.before);
+    DraftSource::Context context = ContextOf(now.prompt, now.before);
     for (size_t kind = 0; kind < DraftSource::kKinds.size(); ++kind) {
       const DraftSource::Seen expected = PlainFind(
           absl::MakeConstSpan(events).first(i), now, DraftSource::kKinds[kind]);
@@ -94,7 +94,7 @@ TEST(DraftSourceTest, CountsAreThoseOfReadingAllTextsAgain) {
     }
     source.Learn(context, now.token);
   }
-  EXPECT_GT(found, 2000);
+  EXPECT_GT(found, 1000);
 }
 
 TEST(DraftSourceTest, AContextGrowsAsItsTextDoes) {
@@ -107,8 +107,7 @@ TEST(DraftSourceTest, AContextGrowsAsItsTextDoes) {
     for (size_t kind = 0; kind < DraftSource::kKinds.size(); ++kind) {
       ASSERT_EQ(source.Find(grown, kind).total, source.Find(whole, kind).total);
     }
-    source.Learn(whole, event.token);
-    grown.Add(event.token);
+    source.Learn(grown, event.token);
   }
 }
 
@@ -122,7 +121,7 @@ struct Guessed {
 Guessed ReadPeriodic(int vocabulary, int period) {
   DraftSource source;
   RandomStream rng(StreamKey(3, 0, 0, Purpose::kTest));
-  Text text;
+  DraftText text;
   DraftSource::Context context = ContextOf(1, text);
   Guessed sum;
   int guesses = 0;
@@ -136,7 +135,6 @@ Guessed ReadPeriodic(int vocabulary, int period) {
       sum.chance += static_cast<double>(guess.chance);
     }
     source.Learn(context, token);
-    context.Add(token);
     text.push_back(token);
   }
   EXPECT_GT(guesses, 0);
@@ -158,13 +156,9 @@ TEST(DraftSourceTest, ChancesAreHowOftenGuessesWereRight) {
 
 TEST(DraftSourceTest, GivenTokensAreGuessedAndCountNoGuesses) {
   DraftSource source;
-  const Text prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-  for (size_t i = 0; i < prompt.size(); ++i) {
-    const Text before(prompt.begin(),
-                      prompt.begin() + static_cast<std::ptrdiff_t>(i));
-    source.LearnGiven(ContextOf(1, before), prompt[i]);
-  }
-  const Text copy = {20, 4, 5, 6};
+  DraftSource::Context context = ContextOf(1, {});
+  for (int token = 1; token < 10; ++token) source.LearnGiven(context, token);
+  const DraftText copy = {20, 5, 6};
   const DraftSource::Guess guess = source.Next(ContextOf(1, copy));
   EXPECT_EQ(guess.token, 7);
   // As if from two guesses of the guess's own share, one of two.
@@ -179,7 +173,6 @@ TEST(DraftSourceTest, WhatGrowsTooLargeIsForgotten) {
   size_t most = 0;
   for (int i = 0; i < 300000; ++i) {
     source.Learn(context, i);
-    context.Add(i);
     most = std::max(most, source.endings());
   }
   EXPECT_LE(most, DraftSource::kMostEndings + DraftSource::kKinds.size());

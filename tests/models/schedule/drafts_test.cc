@@ -108,7 +108,7 @@ TEST(DraftsTest, ATextThatRepeatsTakesOnePassWithItsScore) {
   // Its end is in the middle of the text, at the end of a token.
   g.stop.delimiter = std::string(f.tokenizer.TokenBytes(all[4])) +
                      std::string(f.tokenizer.TokenBytes(all[5]));
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 30; ++round) {
     const int64_t before = f.trunk.forwards;
     f.backend->Submit({2, g});
     const Completion done = f.RunAll()[2];
@@ -118,7 +118,7 @@ TEST(DraftsTest, ATextThatRepeatsTakesOnePassWithItsScore) {
     f.backend->Submit({3, ScoreRequest{{text.seq}}});
     const Completion scored = f.RunAll()[3];
     // Once the first rounds have shown that guesses are right.
-    if (round >= 5) {
+    if (round >= 20) {
       EXPECT_EQ(f.trunk.forwards - before, 1) << round;
     }
     Tokens whole = path;
@@ -144,9 +144,14 @@ TEST(DraftsTest, GuessesEndWhereTheTextMust) {
       GenerateRequest g{.from = from,
                         .sampling = {.temperature = 0},
                         .stop = {.delimiter = "", .max_tokens = most}};
+      const int64_t before = f.backend->stats().tokens_drafted;
       f.backend->Submit({1, g});
       const Completion done = f.RunAll()[1];
       ExpectPlain(path, g, done, kContext);
+      // The first token is drawn without a pass, and the second is the last.
+      if (most <= 2) {
+        EXPECT_EQ(f.backend->stats().tokens_drafted, before);
+      }
       f.backend->Release(done.continuations[0].seq);
     }
   }
@@ -200,7 +205,7 @@ TEST(DraftsTest, AWideBatchTriesLess) {
            static_cast<double>(f.backend->stats().tokens_generated);
   };
   const double alone = tried(1);
-  EXPECT_GT(alone, 0.3);
+  EXPECT_GT(alone, 0.25);
   EXPECT_LT(tried(64), alone / 2);
 }
 
