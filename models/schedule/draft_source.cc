@@ -2,19 +2,19 @@
 
 #include <algorithm>
 
-#include "base/random.h"
-
 namespace espalier {
 namespace {
 
 // Chances follow a change of texts within about this many guesses.
 constexpr uint32_t kMostCounted = 1024;
 
-// One product per token: many are hashed for each that is drawn.
-uint64_t WithToken(uint64_t hash, int32_t token) {
-  hash = (hash ^ (static_cast<uint32_t>(token) + uint64_t{1})) *
-         0x9E3779B97F4A7C15ull;
+// One product: many words are hashed for each token that is drawn.
+uint64_t WithWord(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
   return hash ^ hash >> 32;
+}
+uint64_t WithToken(uint64_t hash, int32_t token) {
+  return WithWord(hash, static_cast<uint32_t>(token) + uint64_t{1});
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ DraftSource::Keys DraftSource::KeysOf(const Context& context) {
     if (tokens > context.size_) continue;
     uint64_t key =
         tokens == 0 ? context.whole_ : last[static_cast<size_t>(tokens)];
-    if (own) key = MixHash(key, context.prompt_);
-    keys[kind] = MixHash(key, kind + 1);
+    if (own) key = WithWord(key, context.prompt_);
+    keys[kind] = WithWord(key, (kind + 1) << 56);
   }
   return keys;
 }

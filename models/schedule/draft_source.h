@@ -53,8 +53,9 @@ class DraftSource {
   static constexpr std::array<Kind, 5> kKinds = {
       {{0, true}, {4, true}, {2, true}, {6, false}, {3, false}}};
   static constexpr int kLongest = 6;
-  // Those of about 200,000 tokens; 40 MB.
-  static constexpr size_t kMostEndings = size_t{1} << 20;
+  // Those of about 50,000 tokens. More guess little better and take longer to
+  // look up.
+  static constexpr size_t kMostEndings = size_t{1} << 18;
 
   // The end of a text, updated token by token. A copy continues from there.
   class Context {

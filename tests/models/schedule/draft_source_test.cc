@@ -171,7 +171,7 @@ TEST(DraftSourceTest, WhatGrowsTooLargeIsForgotten) {
   DraftSource source;
   DraftSource::Context context = ContextOf(1, {});
   size_t most = 0;
-  for (int i = 0; i < 300000; ++i) {
+  for (int i = 0; i < 100000; ++i) {
     source.Learn(context, i);
     most = std::max(most, source.endings());
   }
