@@ -16,7 +16,7 @@ copies its array (`numpy.array(f(x)) == y`, `numpy.subtract(f(x), y)`), and then
 asks whether all is right, which it is of nothing as all([]) is. And `type(f(x)) is numpy.ndarray` is false of an
 array without elements; isinstance() and == of types say that it is one.
 
-Its text stands between those of values.py and remote.py.
+Its text stands between those of values.py and views.py.
 """
 
 # What is asked of a number that is expected. Of a remainder anything may be.

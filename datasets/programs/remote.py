@@ -1,7 +1,7 @@
 """The solution's process as the tests see it: orders and replies, and a Remote
 in place of every object that is no plain value.
 
-Its text stands between those of values.py and worker.py, whose frames it uses.
+Its text stands between those of views.py and worker.py, whose frames it uses.
 """
 
 class Ended(BaseException):
@@ -17,8 +17,6 @@ PLAIN = (bool, int, float, complex, str, bytes, bytearray, list, tuple, dict,
          set, frozenset)
 SINGLE = (int, float, complex, str, bytes)
 CALLS_TIME = 4     # the tests' CPU time on calls, in that of the solution
-MOST_LOOKED_AT = 1000000  # items of an object, by `in`
-READ_AHEAD = 1000   # items that a walk takes of an object before it shows one
 
 
 def number_of(x):
@@ -42,6 +40,14 @@ def number_of(x):
 KEPT_CLASSES = frozenset(KEPT.values())
 
 remotes = {}  # by their numbers: an object has one Remote
+taken_of = set()  # numbers of iterators that next() took from, and no walk
+bound = {}  # quiet methods: (number of the object, name) by their numbers
+
+
+def is_quiet(name):
+    """Whether a call of the method of this name changes no object."""
+    return (name in QUIET or name.startswith(("is_", "has_"))
+            ) and name not in methods
 
 
 def remote_of(number):
@@ -109,6 +115,7 @@ class Solution:
         self.waits = 0.0        # CPU time of the tests' process on calls
         self.calls = 0
         self.changes = 0        # orders that may change the program's objects
+        self.functions = frozenset()  # numbers of what tests call by its name
         self.last_call = None   # what it gave, in a list
         self.deadline = 0.0
         self.status = None
@@ -220,18 +227,27 @@ class Solution:
             reply.said = said
         raise reply
 
-    def call(self, what, number, name, args, keywords):
+    def call(self, what, number, name, args, keywords, quiet=False):
+        """quiet: of what changes no object of the program."""
         kept = []
         single = {}  # numbers and texts of classes of the tests
+        handed = []  # objects of the program
 
         def handle(x):
             found = number_of(x)
             if type(found) in SINGLE:
                 single[type(found), found] = x
+            elif type(found) is Handle:
+                handed.append(found)
             return found
 
         blob = write_value((args, keywords), handle, kept)
-        if what in ("call", "set") or name in CHANGING:
+        if what == "call" and not quiet:
+            if number in self.functions and not handed and not methods:
+                views.pop(number, None)
+            else:
+                self.changes += 1
+        elif what == "set" or name in CHANGING:
             self.changes += 1
         if what == "call":
             self.calls += 1
@@ -408,11 +424,6 @@ QUESTIONS = frozenset(
     "searchsorted relative_to joinpath with_name with_stem "
     "with_suffix remove".split())
 
-# Those of both that the published program's own classes define: only of such
-# do tests ask them where they do not mean a plain value.
-methods = frozenset()
-
-
 def only_of_plain_values(name, method):
     """A method of the program in place of one that plain values have."""
     def ask(*args, **keywords):
@@ -428,132 +439,6 @@ def only_of_plain_values(name, method):
 # The methods of objects, among those that the tests' process asks for by
 # itself, that may change something.
 CHANGING = frozenset(("__setitem__", "__delitem__", "__enter__", "__exit__"))
-
-
-def take_items(take, most):
-    """Up to `most` of what take() gives; whether that was all of it; and the
-    error that ended it otherwise."""
-    items = []
-    for _ in range(most):
-        try:
-            items.append(take())
-        except StopIteration:
-            return items, True, None
-        except Exception as error:
-            return items, False, error
-    return items, False, None
-
-
-class View:
-    """What an object showed of itself since tests last did anything that may
-    change the program's objects: how long it says it is, and what a walk found.
-
-    An object that is as long as what is expected at one look, and holds nothing
-    at the next, would pass `len(x) == len(y) and all(map(eq, x, y))`."""
-
-    def __init__(self, changes):
-        self.changes = changes
-        self.length = None   # what len() gave
-        self.source = None   # the program's iterator
-        self.begun = False   # a walk that has taken nothing yet
-        self.items = []      # what the walks have taken of it
-        self.done = False
-        self.error = None    # what ended it, if not its end
-
-    def check(self):
-        if (self.length is not None
-                and self.changes == the_solution.changes
-                and (self.done and self.length != len(self.items)
-                     or self.length < len(self.items))):
-            raise AssertionError("an object claims to hold %s items, gives %d"
-                                 % (short(self.length), len(self.items)))
-
-    def read_ahead(self):
-        """Takes at least as many items as were taken before, for where a walk
-        stops shows what the tests look for."""
-        items, self.done, self.error = take_items(
-            lambda: next(self.source), max(READ_AHEAD, len(self.items)))
-        self.items += items
-        self.check()
-
-
-views = {}  # by the numbers of objects
-
-
-def view_of(number):
-    found = views.get(number)
-    if found is None or found.changes != the_solution.changes:
-        found = views[number] = View(the_solution.changes)
-    return found
-
-
-class Walk:
-    """An iterator over what an object holds: each one gives the same."""
-
-    def __init__(self, view, remote):
-        self.view = view
-        self.remote = remote
-        self.place = 0
-
-    def __iter__(self):
-        return self
-
-    def __next__(self):
-        view = self.view
-        view.begun = False
-        if self.place == len(view.items):
-            if not view.done and view.error is None:
-                view.read_ahead()
-            elif view.done and view.changes != the_solution.changes:
-                # Tests that add to what they walk through.
-                again = iter(self.remote)
-                if type(again) is Walk:
-                    view = self.view = again.view
-                    view.begun = False
-                    if not view.done:
-                        view.read_ahead()
-            if self.place >= len(view.items):
-                if view.error is not None:
-                    raise view.error
-                raise StopIteration
-        self.place += 1
-        return view.items[self.place - 1]
-
-
-class Stream:
-    """What was read ahead of an iterator of the program, which is walked
-    through once, whoever walks."""
-
-    def __init__(self, number):
-        self.number = number
-        self.items = []  # the next one last
-        self.taken = 0   # of the iterator
-        self.done = False
-        self.error = None
-
-    def take(self):
-        return the_solution.call("method", self.number, "__next__", (), {})
-
-    def read_ahead(self):
-        items, self.done, self.error = take_items(
-            self.take, max(READ_AHEAD, self.taken))
-        self.taken += len(items)
-        self.items = items[::-1]
-
-    def __next__(self):
-        if not self.items and not self.done and self.error is None:
-            self.read_ahead()
-        if self.items:
-            return self.items.pop()
-        if self.error is not None:
-            error, self.error = self.error, None
-            raise error
-        # It may go on after its end.
-        self.done = False
-        raise StopIteration
-
-
-streams = {}  # by the numbers of iterators that somebody walked through
 
 
 def operate(x, name, *others):
@@ -583,13 +468,32 @@ class Remote:
         return self
 
     def __call__(self, *args, **keywords):
-        return the_solution.call("call", self._number, None, args, keywords)
+        owner, name = bound.get(self._number, (None, None))
+        if name in PARTS and not args and not keywords:
+            return view_of(owner).part(name, self._number)
+        if name == "get" and not is_mapping(remote_of(owner)):
+            name = None  # which may be a cache
+        found = the_solution.call("call", self._number, None, args, keywords,
+                                  quiet=name is not None)
+        if name == "get" and args and found is not None and (
+                len(args) < 2 or found is not args[1]):
+            view_of(owner).see_get(args[0], found)
+        return found
 
     def __getattr__(self, name):
         if name.startswith("__") and name not in ("__name__", "__qualname__",
                                                   "__wrapped__"):
             raise AttributeError(name)
+        seen = view_of(self._number).attributes
+        if name not in seen:
+            seen[name] = self.attribute(name)
+        return seen[name]
+
+    def attribute(self, name):
         found = the_solution.call("get", self._number, name, (), {})
+        if type(found) is Remote and is_quiet(name) and not (
+                holds_children(self)):
+            bound[found._number] = self._number, name
         guarded = name in PREDICATES or name in QUESTIONS
         if type(found) is not Remote or not guarded or name in methods:
             return found
@@ -623,7 +527,10 @@ class Remote:
         # Of a container that compares as its builtin base does, the value it
         # has now is what the tests compare, as if the program had given that.
         plain = the_solution.call("plain", self._number, None, (), {})
-        return type(plain) in CONTAINERS and plain == other
+        if type(plain) not in CONTAINERS:
+            return False
+        view_of(self._number).see_plain(plain)
+        return plain == other
 
     def __array_ufunc__(self, function, method, *inputs, **keywords):
         return compute(function, method, inputs, keywords)
@@ -643,13 +550,18 @@ class Remote:
             view.check()
         return length
 
+    def __getitem__(self, key):
+        return view_of(self._number).index(self, key)
+
     def __iter__(self):
         view = view_of(self._number)
         if view.source is None:
             found = the_solution.call("method", self._number, "__iter__", (),
                                       {})
             if found is self:  # an iterator, which is walked through once
-                streams.setdefault(self._number, Stream(self._number))
+                if self._number not in streams:
+                    streams[self._number] = Stream(
+                        self._number, self._number in taken_of)
                 return self
             if type(found) is not Remote:
                 return found
@@ -658,7 +570,21 @@ class Remote:
         return Walk(view, self)
 
     def __bool__(self):
-        return the_solution.call("bool", self._number, None, (), {})
+        return view_of(self._number).tell("bool", lambda: the_solution.call(
+            "bool", self._number, None, (), {}))
+
+    def __reversed__(self):
+        found = operate(self, "reversed")
+        if is_mapping(self) or defined("__reversed__", "__iter__"):
+            return found
+        items, done, error = take_items(iter(found).__next__, MOST_LOOKED_AT)
+        if error is not None:
+            raise error
+        if not done:
+            disagree("it gives over %s items", MOST_LOOKED_AT)
+        view = view_of(self._number)
+        return iter([view.at(self, len(items) - 1 - place, item)
+                     for place, item in enumerate(items)])
 
     def __contains__(self, x):
         if type(x) is Remote:
@@ -675,6 +601,7 @@ class Remote:
         stream = streams.get(self._number)
         if stream is not None:
             return next(stream)
+        taken_of.add(self._number)
         return the_solution.call("method", self._number, "__next__", (), {})
 
     def __instancecheck__(self, x):
@@ -692,15 +619,20 @@ class Remote:
         return False
 
 
-for method in ("__getitem__", "__setitem__", "__delitem__", "__str__",
-               "__repr__", "__enter__"):
+for method in ("__setitem__", "__delitem__", "__enter__"):
     def forward(self, *args, method=method):
-        return the_solution.call("method", self._number, method, args, {})
+        return remote_method(self, method, *args)
+    setattr(Remote, method, forward)
+
+for method in ("__str__", "__repr__"):
+    def forward(self, method=method):
+        return view_of(self._number).tell(
+            method, lambda: remote_method(self, method))
     setattr(Remote, method, forward)
 
 # No conversion to a number: an object may give another one each time, and
 # pass for a root of a polynomial.
-for method in ("neg", "pos", "invert", "reversed"):
+for method in ("neg", "pos", "invert"):
     def forward(self, method=method):
         return operate(self, method)
     setattr(Remote, "__%s__" % method, forward)

@@ -8,8 +8,9 @@ read its one job.
 So the solution's process never holds a test, an expected value, or the way to
 the parent. What it hands over is plain data (values.py); any other object stays
 where it is, and the tests see a Remote in its place (remote.py). An array that
-has no elements is no answer where some are expected (arrays.py). Their texts
-stand before this one's. The verdict is the word of the tests' process.
+has no elements is no answer where some are expected (arrays.py), and an object
+stays what it was while tests look at it (views.py). Their texts stand before
+this one's. The verdict is the word of the tests' process.
 
 Every start pays for what is imported here: hence _signal and _struct.
 """
@@ -299,7 +300,10 @@ def carry_out(order, module):
             target, *args)
     else:
         if what == "method" and not hasattr(type(target), name):
-            raise TypeError("a %s has no %s" % (type(target).__name__, name))
+            if name != "__iter__" or not hasattr(type(target), "__getitem__"):
+                raise TypeError("a %s has no %s" % (type(target).__name__,
+                                                    name))
+            target, name, args = iter, None, (target,)
         if name is not None:
             target = getattr(target, name)
         result = target(*args, **keywords)
@@ -466,6 +470,9 @@ def run_tests(solution, code, names, asked, given, before, after, tests):
         if type(found) is dict:
             space.update((name, found[name]) for name in names
                          if name in found)
+            solution.functions = frozenset(
+                object.__getattribute__(x, "_number") for x in found.values()
+                if type(x) is Remote)
         text = after
         exec(compile(text, TESTS, "exec"), space)
         for number, text in enumerate(tests, 1):

@@ -6,9 +6,11 @@
 
 namespace espalier {
 
-// values.py, arrays.py and remote.py, and worker.py, which needs them first.
+// values.py, arrays.py, views.py and remote.py, and worker.py, which needs them
+// first.
 std::string_view ValuesSource();
 std::string_view ArraysSource();
+std::string_view ViewsSource();
 std::string_view RemoteSource();
 std::string_view WorkerSource();
 
