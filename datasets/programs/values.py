@@ -457,9 +457,11 @@ def write_value(x, handle, kept=None):
 
 class Reader:
     """handle(number) gives what stands for an object of the other side,
-    nothing(x) what stands for an array without elements."""
+    nothing(x) what stands for an array without elements. All texts and bytes
+    that are read are added to the list `texts`, if there is one."""
 
-    def __init__(self, data, handle, nothing):
+    def __init__(self, data, handle, nothing, texts):
+        self.texts = texts
         self.data = data
         self.at = 0
         self.handle = handle
@@ -508,6 +510,11 @@ class Reader:
                 self.heights[place] = height
         self.highest = max(around, height)
         self.depth -= 1
+        return x
+
+    def text(self, x):
+        if self.texts is not None:
+            self.texts.append(x)
         return x
 
     def typed(self, *kinds):
@@ -733,8 +740,8 @@ GET = {
     b"i": lambda r: int.from_bytes(r.take(r.count()), "little", signed=True),
     b"f": lambda r: _struct.unpack("<d", r.take(8))[0],
     b"c": lambda r: complex(*_struct.unpack("<dd", r.take(16))),
-    b"s": lambda r: r.take(r.count()).decode("utf-8", "surrogatepass"),
-    b"b": lambda r: r.take(r.count()),
+    b"s": lambda r: r.text(r.take(r.count()).decode("utf-8", "surrogatepass")),
+    b"b": lambda r: r.text(r.take(r.count())),
     b"L": get_list,
     b"T": lambda r: r.share(tuple(r.items())),
     b"m": lambda r: get_pairs(r, {}),
@@ -744,7 +751,7 @@ GET = {
     b"e": get_set,
     b"g": lambda r: r.share(
         frozenset([r.read() for _ in range(r.count())])),
-    b"y": lambda r: r.share(bytearray(r.take(r.count()))),
+    b"y": lambda r: r.share(bytearray(r.text(r.take(r.count())))),
     b"q": get_deque,
     b"F": get_fraction,
     b"D": lambda r: module_type("decimal", "Decimal")(r.typed(str)),
@@ -776,10 +783,10 @@ GET = {
 }
 
 
-def read_value(data, handle, kept=None, nothing=lambda x: x):
+def read_value(data, handle, kept=None, nothing=lambda x: x, texts=None):
     """ValueError, or what a constructor raises, for what is no value. `kept` as
     for write_value: the n-th is what was written as the n-th."""
-    reader = Reader(data, handle, nothing)
+    reader = Reader(data, handle, nothing, texts)
     x = reader.read()
     if reader.at != len(data):
         raise ValueError("more than one value")

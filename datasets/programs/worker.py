@@ -10,7 +10,8 @@ the parent. What it hands over is plain data (values.py); any other object stays
 where it is, and the tests see a Remote in its place (remote.py). An array that
 has no elements is no answer where some are expected (arrays.py), and an object
 stays what it was while tests look at it (views.py). Their texts stand before
-this one's. The verdict is the word of the tests' process.
+this one's. Text of the program that tests evaluate does not run (evaluated.py,
+the last argument). The verdict is the word of the tests' process.
 
 Every start pays for what is imported here: hence _signal and _struct.
 """
@@ -30,6 +31,8 @@ LONGEST_VALUE = 64 << 20  # bytes of one call's values
 LONGEST_MESSAGE = 1000    # characters of a verdict's message
 MOST_FILES = 20000        # in /tmp: an empty one costs the kernel 1 KB
 STREAMS = "/tmp/.streams"  # as in worker_command.cc
+# Of tests without these words no text is evaluated.
+EVALUATING = ("eval", "exec", "compile", "pickle", "marshal", "shelve")
 
 
 # --- Frames --------------------------------------------------------------
@@ -463,9 +466,16 @@ def run_tests(solution, code, names, asked, given, before, after, tests):
         if any("unittest" in part for part in parts):
             compare_plain_sets()
         judge_arrays(parts)
+        global guards
+        if any(word in part for part in parts for word in EVALUATING):
+            exec(compile(solution.options.evaluated, "<evaluated>", "exec"),
+                 globals())
+            guards = made_guards(parts)
         text = before
         exec(compile(text, TESTS, "exec"), space)
         found = solution.order("names", name=names)[1]
+        if guards is not None:
+            guards.received -= set(names)  # the keys of `found`
         # These names alone: else a program could replace the tests' builtins.
         if type(found) is dict:
             space.update((name, found[name]) for name in names
@@ -546,6 +556,7 @@ class Options:
         self.cpu, self.wall = float(words[1]), float(words[2])
         self.memory, self.file, self.threads = map(int, words[3:6])
         self.filter = bytes.fromhex(words[6])
+        self.evaluated = words[7]  # evaluated.py
 
 
 def module_folders():

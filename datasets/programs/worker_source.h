@@ -7,12 +7,15 @@
 namespace espalier {
 
 // values.py, arrays.py, views.py and remote.py, and worker.py, which needs them
-// first.
+// first, as one text.
 std::string_view ValuesSource();
 std::string_view ArraysSource();
 std::string_view ViewsSource();
 std::string_view RemoteSource();
 std::string_view WorkerSource();
+
+// evaluated.py, which the worker runs if tests evaluate texts.
+std::string_view EvaluatedSource();
 
 }  // namespace espalier
 
