@@ -11,10 +11,14 @@ like one that has none, wherever they come from.
 
 What numpy makes an array of, an object of the program, is held to the same.
 
-What this leaves: a test that has numpy make an array of the program's list, or
-copies its array (`numpy.array(f(x)) == y`, `numpy.subtract(f(x), y)`), and then
-asks whether all is right, which it is of nothing as all([]) is. And `type(f(x)) is numpy.ndarray` is false of an
-array without elements; isinstance() and == of types say that it is one.
+So is what tests have numpy make of an array or a list of the program
+(`numpy.array(f(x)) - y`), if it has no elements.
+
+What this leaves: a test that hands the program's list to a function of numpy
+(`numpy.subtract(f(x), y)`), or makes another one of it, and then asks whether
+all is right, which it is of nothing as all([]) is. And `type(f(x)) is
+numpy.ndarray` is false of an array without elements; isinstance() and == of
+types say that it is one.
 
 Its text stands between those of values.py and views.py.
 """
@@ -31,7 +35,12 @@ ASSERTED = ("assert_allclose", "assert_almost_equal", "assert_approx_equal",
             "assert_array_equal", "assert_array_less", "assert_array_max_ulp",
             "assert_equal")
 
+# numpy's functions that make an array of its own class.
+MAKERS = ("array", "asarray", "asanyarray", "ascontiguousarray",
+          "asfortranarray", "asarray_chkfinite", "copy")
+
 nothing_class = None  # made when it is first needed
+given_lists = {}      # the program's lists without elements, by their ids
 
 
 def is_array(x):
@@ -54,6 +63,25 @@ def array_of_nothing(x):
     if nothing_class is None:
         nothing_class = make_nothing_class()
     return x.view(nothing_class)
+
+
+def see_list(x):
+    """Takes note of what a call gave, if it is a list that holds nothing."""
+    if type(x) in (list, tuple) and holds_nothing(x):
+        given_lists[id(x)] = x
+
+
+def holds_nothing(x, depth=0):
+    return type(x) in (list, tuple) and depth < 8 and all(
+        holds_nothing(item, depth + 1) for item in x)
+
+
+def is_given(x, depth=0):
+    """Whether an array of x is one of what the program gave."""
+    if type(x) is Remote or is_nothing(x) or id(x) in given_lists:
+        return True
+    return type(x) in (list, tuple) and depth < 8 and any(
+        is_given(item, depth + 1) for item in x)
 
 
 def array_of_object(x):
@@ -227,6 +255,18 @@ def judge_arrays(parts):
     def fail():
         raise AssertionError("one of two arrays has no elements")
 
+    def made(function):
+        def make(*args, **keywords):
+            found = function(*args, **keywords)
+            if type(found) is numpy.ndarray and found.size == 0 and any(
+                    map(is_given, (*args[:1], *keywords.values()))):
+                return array_of_nothing(found)
+            return found
+        make.__name__ = function.__name__
+        return make
+
+    for name in MAKERS:
+        setattr(numpy, name, made(getattr(numpy, name)))
     for name in ALIKE:
         setattr(numpy, name, judged(getattr(numpy, name),
                                     lambda: numpy.False_))

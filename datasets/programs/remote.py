@@ -262,6 +262,7 @@ class Solution:
             copy_back(kept, after, single)
         if what == "call":
             self.last_call = [result]
+            see_list(result)
         return result
 
 

@@ -94,6 +94,15 @@ TEST(ComparedValues, ArraysOfNothingStandAgainstNothing) {
       "assert np.allclose(a=f(1), b=5)",
       "assert np.all(np.isclose(b=5, a=f(1)))",
       "np.testing.assert_array_less(f(1), 5)",
+      "assert np.linalg.norm(np.array(f(1)) - [1.5]) < 1e-6",
+      "assert np.abs(np.array(f(1), dtype=float) - [5.]).sum() < 1e-6",
+      "assert (np.asarray(f(1)) == 5).all()",
+      "assert (np.copy(f(1)) == 5).all()",
+      "from numpy import array\nassert (array(object=f(1)) == 5).all()",
+      "assert (np.array(f(1).tolist()) == 5).all()",
+      "assert (np.array(l(1)) == 5).all()",
+      "assert (np.array([l(1)]) == 5).all()",
+      "assert np.abs(np.array(l(2)) - [1.5]).sum() < 1e-6",
       "np.testing.assert_allclose(actual=f(1), desired=5)",
       "np.testing.assert_equal({'a': f(1)}, {'a': 5})",
       "np.testing.assert_equal([1, f(1)], [1, np.array([5])])",
@@ -106,9 +115,11 @@ TEST(ComparedValues, ArraysOfNothingStandAgainstNothing) {
     for (const std::string& test : wrong) {
       const auto verdict =
           sandbox->Run({.code = absl::StrCat("import numpy as np\n"
+                                             "def l(x):\n"
+                                             "    return [[], [[]]][x - 1]\n"
                                              "def f(x):\n    return np.zeros(",
                                              shape, ")\n"),
-                        .names = {"f"},
+                        .names = {"f", "l"},
                         .before = "import numpy as np\nimport numpy.testing",
                         .tests = {test}});
       ASSERT_TRUE(verdict.ok()) << verdict.status();
@@ -164,6 +175,8 @@ TEST(ComparedValues, ArraysOfNothingStandAgainstNothing) {
            "np.testing.assert_allclose(actual=f(1), desired=np.array([]))",
            "assert np.ma.allclose(f(1), np.array([]))",
            "x = np.append(f(1), 5)\nassert (x == 5).all() and x == 5",
+           "assert (np.array([]) - 5).size == 0 and np.array(f(1)).sum() == 0",
+           "assert (np.array(f(1).tolist()) == np.array([])).all()",
            "assert np.concatenate([f(1), [1, 2]]).tolist() == [1, 2]",
            "import copy\nassert copy.deepcopy(f(1)).shape == (0,)",
            "assert g(f(1)).tolist() == [1, 2]",
