@@ -26,7 +26,7 @@
 #include "bench/models/peer_rows.h"
 #include "benchmark/benchmark.h"
 #include "models/kernel_executor/kernel_trunk.h"
-#include "models/kernels/amx_path.h"
+#include "models/kernels/choose_kernels.h"
 #include "tests/models/testing/paths.h"
 #include "tests/models/testing/random_source.h"
 
@@ -38,8 +38,7 @@ struct Model {
   Model(const TrunkConfig& config, WeightKind kind)
       : trunk(Network::Pack(RandomSource(config), Path(), kind), Path()) {}
   static const KernelPath& Path() {
-    const KernelPath* amx = AmxPath();
-    return amx != nullptr ? *amx : PlainPath();
+    return *ChooseKernels("", WeightKind::kBf16, 64).value();
   }
   KernelTrunk trunk;
 };

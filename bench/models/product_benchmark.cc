@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "bench/base/smoke.h"
 #include "benchmark/benchmark.h"
-#include "models/kernels/amx_path.h"
+#include "models/kernels/choose_kernels.h"
 #include "models/kernels/kernel_path.h"
 
 namespace espalier {
@@ -51,8 +51,7 @@ const std::vector<float>& Numbers() {
 
 void Ours(benchmark::State& state, WeightKind kind) {
   const int rows = static_cast<int>(state.range(0));
-  const KernelPath* const amx = AmxPath();
-  const KernelPath& path = amx != nullptr ? *amx : PlainPath();
+  const KernelPath& path = *ChooseKernels("", kind, 64).value();
   const std::vector<float>& numbers = Numbers();
   struct Product {
     std::unique_ptr<Weights> weights;

@@ -8,7 +8,7 @@
 #include "models/checkpoint/tensor_source.h"
 #include "models/kernel_executor/kernel_trunk.h"
 #include "models/kernel_executor/network.h"
-#include "models/kernels/amx_path.h"
+#include "models/kernels/choose_kernels.h"
 #include "models/trunk/load_trunk.h"
 
 namespace espalier {
@@ -28,30 +28,24 @@ WeightKind KindOf(Packing packing) {
   return WeightKind::kFp32;
 }
 
-// The path for weights of this kind.
-const KernelPath& Choose(const TrunkConfig& config, WeightKind kind,
-                         const TrunkOptions& options) {
-  const KernelPath* amx = AmxPath();
-  const bool fits = kind != WeightKind::kFp32 &&
-                    config.head_dim <= kMostTileDims &&
-                    config.attention_cap == 0;
-  return amx != nullptr && fits && !options.plain_kernels ? *amx : PlainPath();
-}
-
 absl::StatusOr<std::unique_ptr<Trunk>> LoadKernelTrunk(
     const std::string& path, const TrunkOptions& options) {
   ESP_ASSIGN_OR_RETURN(const auto source,
                        TensorSource::Open(path, options.part));
   const Packing packing = ChoosePacking(*source, options.weights);
+  const WeightKind kind = KindOf(packing);
+  ESP_ASSIGN_OR_RETURN(
+      const KernelPath* kernels,
+      ChooseKernels(options.kernels, kind, source->config().head_dim));
+  // The other paths have no cap on attention scores.
+  if (source->config().attention_cap != 0) kernels = &PlainPath();
   // Portable kernels store 4-bit weights as 8-bit.
-  const bool wider = packing == Packing::kInt4 && AmxPath() == nullptr;
+  const bool wider = packing == Packing::kInt4 && kernels == &PlainPath();
   const MemoryPlan plan =
       PlanMemory(*source, wider ? Packing::kInt8 : packing, options.kv_bytes);
   ESP_RETURN_IF_ERROR(CheckFits(path, plan, ReadAvailableMemory()));
-  const WeightKind kind = KindOf(packing);
-  const KernelPath& kernels = Choose(source->config(), kind, options);
   return std::make_unique<KernelTrunk>(
-      Network::Pack(*source, kernels, kind, options.executor), kernels);
+      Network::Pack(*source, *kernels, kind, options.executor), *kernels);
 }
 
 const TrunkLoaderRegistration kCpu("cpu", &LoadKernelTrunk);

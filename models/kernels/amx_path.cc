@@ -3,67 +3,25 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "models/kernels/tile_path.h"
+
 namespace espalier {
 namespace {
 
-class TilePath : public KernelPath {
+class AmxTiles : public TilePath {
  public:
+  AmxTiles() : TilePath(TileForm::kAmx) {}
   const char* name() const override { return "amx"; }
-  int column_block() const override { return kTilePanel; }
   // Operands of this many rows stay in the L2 cache while panels pass.
   int row_block() const override { return 256; }
   double operations_per_us() const override { return 8e5; }
-  int PadHead(int head_dim) const override { return (head_dim + 31) / 32 * 32; }
-
-  std::unique_ptr<Weights> Pack(int n, int k, WeightKind kind,
-                                ReadRows read) const override {
-    return PackTiles(n, k, kind, read);
-  }
-  size_t OperandBytes(const Weights& w, int rows) const override {
-    return TileOperandBytes(w, rows);
-  }
-  bool PacksBlocks(const Weights& w) const override {
-    return w.kind() == WeightKind::kBf16;
-  }
-  void PackRows(const Weights& w, const float* x, size_t ldx, int row, int rows,
-                std::byte* operand) const override {
-    PackTileRows(w, x, ldx, row, rows, operand);
-  }
-  void PackBlock(const Weights& w, const float* x, size_t ldx, int row,
-                 int rows, int column, int columns,
-                 std::byte* operand) const override {
-    PackTileBlock(w, x, ldx, row, rows, column, columns, operand);
-  }
   void Product(const Weights& w, const std::byte* operand, int row, int rows,
                int column, int columns, float* y, size_t ldy) const override {
-    TileProduct(w, operand, row, rows, column, columns, y, ldy);
-  }
-
-  std::unique_ptr<PageMemory> NewPages(PageShape shape) const override {
-    return NewTilePages(shape);
-  }
-  void OpenSlots(PageMemory& pages, PageId page, int begin,
-                 int end) const override {
-    OpenTileSlots(pages, page, begin, end);
-  }
-  void StoreKey(PageMemory& pages, PageId page, int layer, int kv_head,
-                int slot, const float* key) const override {
-    StoreTileKey(pages, page, layer, kv_head, slot, key);
-  }
-  void StoreValue(PageMemory& pages, PageId page, int layer, int kv_head,
-                  int slot, const float* value) const override {
-    StoreTileValue(pages, page, layer, kv_head, slot, value);
-  }
-  size_t QueryBytes(int head_dim) const override {
-    return static_cast<size_t>(PadHead(head_dim)) * 2;
-  }
-  void PackQuery(const float* query, int head_dim, float scale,
-                 std::byte* to) const override {
-    PackTileQuery(query, head_dim, scale, to);
+    AmxProduct(w, operand, row, rows, column, columns, y, ldy);
   }
   int Attend(PageMemory& pages, const AttendRows& rows,
              float* out) const override {
-    return AttendTiles(pages, rows, out);
+    return AmxAttend(pages, rows, out);
   }
 };
 
@@ -92,7 +50,7 @@ bool HaveAmx() {
 }
 
 const KernelPath* AmxPath() {
-  static const TilePath path;
+  static const AmxTiles path;
   return HaveAmx() ? &path : nullptr;
 }
 

@@ -2,7 +2,7 @@
 // weights and attention over pages of keys and values, as one family of
 // kernels.
 //
-//   const KernelPath& path = AmxPath();
+//   const KernelPath& path = PlainPath();
 //   auto w = path.Pack(n, k, WeightKind::kBf16, read_rows);
 //   std::vector<std::byte> operand(path.OperandBytes(*w, rows));
 //   path.PackRows(*w, x, k, 0, rows, operand.data());
@@ -64,6 +64,8 @@ class KernelPath {
  public:
   virtual ~KernelPath() = default;
   virtual const char* name() const = 0;
+  // Whether it has products of such weights and attention of such heads.
+  virtual bool Takes(WeightKind kind, int head_dim) const = 0;
 
   // Products compute columns in multiples of this.
   virtual int column_block() const = 0;
@@ -118,10 +120,11 @@ class KernelPath {
 };
 
 // Plain C++ with AVX2 or AVX-512 if available; fp32 activations, keys and
-// values.
+// values. Takes everything.
 const KernelPath& PlainPath();
-// Null if the machine or its kernel has no AMX; bf16 activations, keys and
-// values, fp32 sums.
+// bf16 activations, keys and values, fp32 sums; int8 and int4 products in exact
+// integers. Null on a machine without AVX-512 BF16 and VNNI, or without AMX.
+const KernelPath* Avx512Path();
 const KernelPath* AmxPath();
 
 }  // namespace espalier

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/ascii.h"
 #include "base/bfloat16.h"
 #include "base/check.h"
 #include "models/kernels/int4.h"
@@ -585,6 +586,27 @@ void Attend(const float* query, int heads, const float* const* keys,
 }
 
 std::string VectorTarget() { return HWY_DYNAMIC_DISPATCH(TargetName)(); }
+
+const std::vector<std::string>& VectorTargets() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> out;
+    for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+      out.push_back(absl::AsciiStrToLower(hwy::TargetName(target)));
+    }
+    return out;
+  }();
+  return names;
+}
+
+void LimitVectorTarget(std::string_view name) {
+  int64_t above = 0;
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    if (absl::AsciiStrToLower(hwy::TargetName(target)) == name) break;
+    above |= target;
+  }
+  VectorTargets();  // all of them, also from now on
+  hwy::DisableTargets(above);
+}
 
 }  // namespace espalier
 #endif  // HWY_ONCE

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -98,6 +99,11 @@ void Attend(const float* query, int heads, const float* const* keys,
 
 // The instruction set in use: "AVX3_DL", "AVX2", ...
 std::string VectorTarget();
+// Those of this machine, the best first, in lower case: "avx2".
+const std::vector<std::string>& VectorTargets();
+// Uses this one of VectorTargets(), and none above it, from now on. Not while
+// kernels run.
+void LimitVectorTarget(std::string_view name);
 
 }  // namespace espalier
 

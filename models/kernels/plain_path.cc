@@ -23,6 +23,7 @@ PlainPages& Plain(PageMemory& pages) { return static_cast<PlainPages&>(pages); }
 class FloatPath : public KernelPath {
  public:
   const char* name() const override { return "plain"; }
+  bool Takes(WeightKind, int) const override { return true; }
   int column_block() const override { return kPanel; }
   // Enough rows to make good use of a panel while it is in the cache.
   int row_block() const override { return 48; }

@@ -31,6 +31,14 @@ inline void TellWrites([[maybe_unused]] float* to,
 #endif
 }
 
+inline void TellBytesRead([[maybe_unused]] const std::byte* from,
+                          [[maybe_unused]] const std::byte* to) {
+#if defined(__SANITIZE_THREAD__)
+  __tsan_read_range(const_cast<std::byte*>(from),
+                    static_cast<size_t>(to - from));
+#endif
+}
+
 }  // namespace espalier
 
 #endif  // ESPALIER_MODELS_KERNELS_THREAD_CHECKS_H_

@@ -1,5 +1,9 @@
 // AMX instructions by tile number, as macros: the tile is part of the
 // instruction.
+//
+// A tile is 16 rows of 64 bytes. TDPBF16PS adds A [16, 32] times B to C [16,
+// 16] fp32; B has rows of pairs: row p holds (b[2p][j], b[2p+1][j]) for j = 0
+// .. 15. TDPBSSD is the same for int8: A [16, 64], B in rows of fours, C int32.
 #ifndef ESPALIER_MODELS_KERNELS_TILE_INSTRUCTIONS_H_
 #define ESPALIER_MODELS_KERNELS_TILE_INSTRUCTIONS_H_
 

@@ -52,8 +52,9 @@ struct TrunkOptions {
   WeightChoice weights = WeightChoice::kAuto;
   // What is loaded of the checkpoint.
   CheckpointPart part = CheckpointPart::kAll;
-  // Use portable kernels with fp32 activations even if the machine has better.
-  bool plain_kernels = false;
+  // On the CPU, a kernel path by name (choose_kernels.h), "plain" being the
+  // portable one with fp32 activations. Default: the fastest of the machine.
+  std::string kernels;
   // Planned size of the KV cache, for the check that everything fits into
   // memory.
   int64_t kv_bytes = 0;

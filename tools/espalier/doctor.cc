@@ -17,7 +17,8 @@
 #include "base/clock.h"
 #include "base/status_macros.h"
 #include "base/version.h"
-#include "models/kernels/kernel_path.h"
+#include "models/kernels/choose_kernels.h"
+#include "models/kernels/kernels.h"
 #include "tools/espalier/command.h"
 #include "tools/espalier/describe_model.h"
 #include "tools/espalier/printable.h"
@@ -31,16 +32,9 @@ void Report(bool good, const char* what, const std::string& found,
   if (!good) std::printf("     %-14s remedy: %s\n", "", remedy.c_str());
 }
 
-// The kernels used for models with bf16 weights.
-const KernelPath& BestPath() {
-  const KernelPath* amx = AmxPath();
-  return amx != nullptr ? *amx : PlainPath();
-}
-
 // Matrix product speed of the kernels at a typical shape of small models.
-double MeasureGflops() {
+double MeasureGflops(const KernelPath& path) {
   constexpr int kRows = 48, kSize = 512;
-  const KernelPath& path = BestPath();
   const auto packed = path.Pack(kSize, kSize, WeightKind::kBf16,
                                 [](int, int count, float* out) {
                                   std::fill_n(out, count * kSize, 0.5f);
@@ -72,13 +66,16 @@ double AvailableGib() {
 }
 
 absl::Status RunDoctor() {
+  // For models with bf16 weights.
+  ESP_ASSIGN_OR_RETURN(const KernelPath* path,
+                       ChooseKernels("", WeightKind::kBf16, 64));
   std::printf("%s\n", VersionText().c_str());
   const std::string vectors = VectorTarget();
   Report(vectors.rfind("AVX", 0) == 0, "kernel path",
-         absl::StrCat(BestPath().name(), ", ", vectors),
+         absl::StrCat(path->name(), ", ", vectors),
          "none needed; on a processor with AVX2 or AVX-512 decoding is several "
          "times faster");
-  const double gflops = MeasureGflops();
+  const double gflops = MeasureGflops(*path);
   Report(gflops > 10, "product speed",
          absl::StrFormat("%.0f GFLOP/s on one thread (bf16 weights)", gflops),
          "another program may be using this core; close it and try again");
@@ -123,6 +120,11 @@ void AddDoctor(CLI::App& app, RunFunction& run) {
   app.add_flag("--reward-formats", flags->reward_formats,
                "List the shipped formats of reward models")
       ->excludes(model);
+  app.footer(
+      "The environment variable ESPALIER_KERNELS forces a kernel path that "
+      "this "
+      "machine has (amx, avx512, plain) or an instruction set of the plain one "
+      "(avx2), here and in every command that runs a model.");
   run = [flags]() -> absl::Status {
     if (flags->reward_formats) {
       std::printf("%s", RewardFormatList().c_str());

@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "models/kernel_executor/kernel_trunk.h"
-#include "models/kernels/amx_path.h"
+#include "models/kernels/choose_kernels.h"
 #include "tests/models/testing/paths.h"
 #include "tests/models/testing/random_source.h"
 
@@ -20,7 +20,7 @@ namespace espalier {
 namespace {
 
 const KernelPath& Path() {
-  return AmxPath() != nullptr ? *AmxPath() : PlainPath();
+  return *ChooseKernels("", WeightKind::kBf16, 64).value();
 }
 
 // Seconds per step of 32 sequences at position 256.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "models/kernels/choose_kernels.h"
 #include "models/kernels/kernel_path.h"
 #include "models/pages/page_pool.h"
 #include "tests/models/testing/hf_layout.h"
@@ -35,20 +36,28 @@ struct Kernels {
 
 std::vector<Kernels> EveryKernels() {
   std::vector<Kernels> out = {
-      {"fp32", {.weights = WeightChoice::kFp32, .plain_kernels = true}, 1e-5},
+      {"fp32", {.weights = WeightChoice::kFp32, .kernels = "plain"}, 1e-5},
       {"plain bf16",
-       {.weights = WeightChoice::kBf16, .plain_kernels = true},
+       {.weights = WeightChoice::kBf16, .kernels = "plain"},
        1e-5},
       {"plain int8",
-       {.weights = WeightChoice::kInt8, .plain_kernels = true},
+       {.weights = WeightChoice::kInt8, .kernels = "plain"},
        0.06},
       {"plain int4",
-       {.weights = WeightChoice::kInt4, .plain_kernels = true},
+       {.weights = WeightChoice::kInt4, .kernels = "plain"},
        std::nullopt}};
-  if (AmxPath() != nullptr) {
-    out.push_back({"amx bf16", {.weights = WeightChoice::kBf16}, 0.04});
-    out.push_back({"amx int8", {.weights = WeightChoice::kInt8}, 0.15});
-    out.push_back({"amx int4", {.weights = WeightChoice::kInt4}, std::nullopt});
+  for (const KernelPath* path : KernelPaths()) {
+    const std::string name = path->name();
+    if (name == "plain") continue;
+    out.push_back({name + " bf16",
+                   {.weights = WeightChoice::kBf16, .kernels = name},
+                   0.04});
+    out.push_back({name + " int8",
+                   {.weights = WeightChoice::kInt8, .kernels = name},
+                   0.15});
+    out.push_back({name + " int4",
+                   {.weights = WeightChoice::kInt4, .kernels = name},
+                   std::nullopt});
   }
   return out;
 }

@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "datasets/tasks/stories.h"
 #include "datasets/tasks/task_registry.h"
-#include "models/kernels/amx_path.h"
+#include "models/kernels/choose_kernels.h"
 #include "models/pages/page_pool.h"
 #include "models/tokenizer/tokenizer.h"
 #include "models/trunk/trunk.h"
@@ -85,7 +85,7 @@ constexpr int kStoryTexts = 24;
 
 struct Case {
   const char* name;
-  bool plain;  // the portable path; else AMX
+  const char* path;
   WeightChoice weights;
 
   friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -94,17 +94,17 @@ struct Case {
 class WeightQualityTest : public testing::TestWithParam<Case> {};
 
 TEST_P(WeightQualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
-  const auto& [name, plain, weights] = GetParam();
-  if (!plain && AmxPath() == nullptr) {
-    GTEST_SKIP() << "this machine has no AMX";
+  const auto& [name, path, weights] = GetParam();
+  if (!ChooseKernels(path, WeightKind::kBf16, 64).ok()) {
+    GTEST_SKIP() << "this machine has no kernel path " << path;
   }
   const std::string folder = "models/zoo/stories";
   const auto tokenizer = Tokenizer::Load(folder).value();
   const auto texts = StoryTexts(*tokenizer, kStoryTexts);
   const double exact = Perplexity(
-      folder, {.weights = WeightChoice::kFp32, .plain_kernels = true}, texts);
+      folder, {.weights = WeightChoice::kFp32, .kernels = "plain"}, texts);
   const double rounded =
-      Perplexity(folder, {.weights = weights, .plain_kernels = plain}, texts);
+      Perplexity(folder, {.weights = weights, .kernels = path}, texts);
   std::printf("%s: %.5f, fp32 %.5f, %+.3f %%\n", name, rounded, exact,
               100 * (rounded / exact - 1));
   EXPECT_LT(std::fabs(rounded / exact - 1), 0.005);
@@ -112,12 +112,15 @@ TEST_P(WeightQualityTest, PerplexityOfStoriesChangesByHalfAPercentAtMost) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, WeightQualityTest,
-    testing::Values(Case{"PlainBf16", true, WeightChoice::kBf16},
-                    Case{"PlainInt8", true, WeightChoice::kInt8},
-                    Case{"PlainInt4", true, WeightChoice::kInt4},
-                    Case{"AmxBf16", false, WeightChoice::kBf16},
-                    Case{"AmxInt8", false, WeightChoice::kInt8},
-                    Case{"AmxInt4", false, WeightChoice::kInt4}),
+    testing::Values(Case{"PlainBf16", "plain", WeightChoice::kBf16},
+                    Case{"PlainInt8", "plain", WeightChoice::kInt8},
+                    Case{"PlainInt4", "plain", WeightChoice::kInt4},
+                    Case{"Avx512Bf16", "avx512", WeightChoice::kBf16},
+                    Case{"Avx512Int8", "avx512", WeightChoice::kInt8},
+                    Case{"Avx512Int4", "avx512", WeightChoice::kInt4},
+                    Case{"AmxBf16", "amx", WeightChoice::kBf16},
+                    Case{"AmxInt8", "amx", WeightChoice::kInt8},
+                    Case{"AmxInt4", "amx", WeightChoice::kInt4}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

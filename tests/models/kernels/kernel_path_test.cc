@@ -12,6 +12,7 @@
 
 #include "base/bfloat16.h"
 #include "base/random.h"
+#include "models/kernels/avx512_path.h"
 
 namespace espalier {
 namespace {
@@ -23,13 +24,22 @@ std::vector<float> DrawRow(size_t n, uint64_t seed) {
   return values;
 }
 
+// The path of a test's name, null if this machine lacks it. Both forms of the
+// AVX-512 path run on any machine that has it.
+const KernelPath* PathCalled(const std::string& name) {
+  if (name == "plain") return &PlainPath();
+  if (name == "amx") return AmxPath();
+  if (Avx512Path() == nullptr) return nullptr;
+  return &Avx512PathOf(name == "avx512_fma" ? TileForm::kFma : TileForm::kDots);
+}
+
 class KernelPathTest : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    path_ = GetParam() == "plain" ? &PlainPath() : AmxPath();
-    if (path_ == nullptr) GTEST_SKIP() << "this machine has no AMX";
+    path_ = PathCalled(GetParam());
+    if (path_ == nullptr) GTEST_SKIP() << "this machine lacks the path";
   }
-  bool rounds() const { return GetParam() == "amx"; }
+  bool rounds() const { return GetParam() != "plain"; }
   float Round(float x) const {
     return rounds() ? Bf16ToFloat(FloatToBf16(x)) : x;
   }
@@ -110,7 +120,8 @@ TEST_P(KernelPathTest, ProductsEqualPlainSums) {
   }
 }
 
-// The same integers by hand: the only tolerance is that of the final scaling.
+// The same integers by hand, scaled once: equal up to the rounding of the
+// scales.
 TEST_P(KernelPathTest, Int8ProductsAreExactInIntegers) {
   if (!rounds()) GTEST_SKIP() << "this path keeps activations in fp32";
   constexpr int n = 40, k = 200, rows = 19;
@@ -131,7 +142,32 @@ TEST_P(KernelPathTest, Int8ProductsAreExactInIntegers) {
                std::lrintf(weights[c * k + i] * (1 / sw));
       }
       ASSERT_NEAR(y[static_cast<size_t>(r * n + c)],
-                  static_cast<double>(sum) * sx * sw, 2e-2);
+                  static_cast<double>(sum) * sx * sw,
+                  1e-6 * std::fabs(static_cast<double>(sum) * sx * sw));
+    }
+  }
+}
+
+// The largest numbers of both signs: nothing saturates, and offsets of unsigned
+// bytes cancel.
+TEST_P(KernelPathTest, ExtremeIntegersDoNotSaturate) {
+  constexpr int n = 34, k = 4096, rows = 3;
+  const auto sign = [](int i, int at) {
+    return i == 0 ? 1 : i % 3 == 1 ? -1 : (at * 7 + i) % 5 < 2 ? -1 : 1;
+  };
+  std::vector<float> weights(n * k), x(rows * k);
+  for (int i = 0; i < n * k; ++i) weights[i] = sign(i / k, i % k);
+  for (int i = 0; i < rows * k; ++i) x[i] = sign(i / k, i % k);
+  for (const WeightKind kind : {WeightKind::kInt8, WeightKind::kInt4}) {
+    const auto w = Pack(weights, n, k, kind);
+    const auto y = Product(*w, x, rows, 64);
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < n; ++c) {
+        int sum = 0;
+        for (int at = 0; at < k; ++at) sum += sign(r, at) * sign(c, at);
+        ASSERT_NEAR(y[static_cast<size_t>(r * n + c)], sum, 1e-2)
+            << "row " << r << " column " << c;
+      }
     }
   }
 }
@@ -300,7 +336,8 @@ class Paths {
 
  private:
   float Round(float x) const {
-    return std::string(path_.name()) == "amx" ? Bf16ToFloat(FloatToBf16(x)) : x;
+    return std::string(path_.name()) == "plain" ? x
+                                                : Bf16ToFloat(FloatToBf16(x));
   }
   PageId NewPage() {
     memory_->Grow(++pages_);
@@ -380,7 +417,39 @@ TEST_P(KernelPathTest, SharedPagesAndCompanyDoNotChangeARowsBits) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Paths, KernelPathTest, testing::Values("plain", "amx"),
+// VDPBF16PS rounds like two multiplications, the odd input first: so Intel
+// documents it.
+TEST(Avx512PathTest, BothFormsGiveTheSameBitsOnIntel) {
+  if (Avx512Path() == nullptr || !__builtin_cpu_is("intel")) {
+    GTEST_SKIP() << "this machine is not an Intel with AVX-512 BF16";
+  }
+  const KernelPath& dots = Avx512PathOf(TileForm::kDots);
+  const KernelPath& fma = Avx512PathOf(TileForm::kFma);
+  constexpr int n = 70, k = 333, rows = 11;
+  const auto weights = DrawRow(n * k, 3), x = DrawRow(rows * k, 4);
+  const auto product = [&](const KernelPath& path) {
+    const auto w = path.Pack(
+        n, k, WeightKind::kBf16, [&](int begin, int count, float* out) {
+          std::copy_n(weights.data() + begin * k, count * k, out);
+        });
+    std::vector<std::byte> operand(path.OperandBytes(*w, rows));
+    path.PackRows(*w, x.data(), k, 0, rows, operand.data());
+    std::vector<float> y(16 * 96);
+    path.Product(*w, operand.data(), 0, rows, 0, n, y.data(), 96);
+    return y;
+  };
+  EXPECT_EQ(product(dots), product(fma));
+  const auto attention = [](const KernelPath& path) {
+    Paths paths(path, {1, 1, 80}, 1);
+    for (uint64_t t = 0; t < 150; ++t) paths.Append(0, 100 + t);
+    return paths.Attend({{0, 30}, {0, 100}, {0, 149}}, 0, 0, 3, 90);
+  };
+  EXPECT_EQ(attention(dots), attention(fma));
+}
+
+INSTANTIATE_TEST_SUITE_P(Paths, KernelPathTest,
+                         testing::Values("plain", "avx512_dots", "avx512_fma",
+                                         "amx"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace

@@ -1,33 +1,6 @@
-// Tile instructions and vectors of 16 floats. Included by the files compiled
-// for AMX, inside their own anonymous namespace; hence no include guard.
-//
-// A tile is 16 rows of 64 bytes. TDPBF16PS adds A [16, 32] times B to C [16,
-// 16] fp32; B has rows of pairs: row p holds (b[2p][j], b[2p+1][j]) for j = 0
-// .. 15. TDPBSSD is the same for int8: A [16, 64], B in rows of fours, C int32.
-
-constexpr size_t kTileBytes = 1024;
-
-// Configures the calling thread's tiles during its lifetime: eight of 16 rows.
-class TileScope {
- public:
-  TileScope() {
-    struct alignas(64) {
-      uint8_t palette = 1;
-      uint8_t start_row = 0;
-      uint8_t reserved[14] = {};
-      uint16_t bytes[16] = {};
-      uint8_t rows[16] = {};
-    } config;
-    for (int i = 0; i < 8; ++i) {
-      config.bytes[i] = 64;
-      config.rows[i] = 16;
-    }
-    __asm__ volatile("ldtilecfg %0" ::"m"(config));
-  }
-  ~TileScope() { __asm__ volatile("tilerelease"); }
-  TileScope(const TileScope&) = delete;
-  TileScope& operator=(const TileScope&) = delete;
-};
+// Vectors of 16 floats and their bf16 forms. Included by files compiled for
+// AVX-512 with BF16, inside their own anonymous namespace; hence no include
+// guard.
 
 [[gnu::always_inline]] inline __m512 LoadBf16(const uint16_t* p) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(
@@ -46,6 +19,30 @@ class TileScope {
 [[gnu::always_inline]] inline void StoreBf16(uint16_t* p, __m512 a, __m512 b) {
   const __m512bh h = _mm512_cvtne2ps_pbh(b, a);
   std::memcpy(p, &h, sizeof h);
+}
+
+// Numbers rounded to bf16, stored as such or as fp32.
+[[gnu::always_inline]] inline void StoreRounded(uint16_t* p, __m512 v) {
+  StoreBf16(p, v);
+}
+[[gnu::always_inline]] inline void StoreRounded(float* p, __m512 v) {
+  const __m256i h = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(v));
+  _mm512_storeu_si512(p, _mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
+}
+template <class Number>
+[[gnu::always_inline]] inline void StoreRounded(Number* p, __m512 a, __m512 b) {
+  StoreRounded(p, a);
+  StoreRounded(p + 16, b);
+}
+[[gnu::always_inline]] inline void StoreRounded(uint16_t* p, __m512 a,
+                                                __m512 b) {
+  StoreBf16(p, a, b);
+}
+[[gnu::always_inline]] inline __m512 LoadRounded(const uint16_t* p) {
+  return LoadBf16(p);
+}
+[[gnu::always_inline]] inline __m512 LoadRounded(const float* p) {
+  return _mm512_loadu_ps(p);
 }
 
 // Loads the first `count` lanes, 0 beyond.
