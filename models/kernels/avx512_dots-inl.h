@@ -38,7 +38,7 @@ struct Bf16Dot {
 
 // The same by two multiplications, which round alike: VDPBF16PS adds the odd
 // input first. Intel's processors execute it at half the speed of these
-// (Sapphire Rapids: one in two cycles, against four in two cycles).
+// (Emerald Rapids: one in two cycles, against four in two cycles).
 struct FmaDot {
   using Number = float;
   using Sum = __m512;
