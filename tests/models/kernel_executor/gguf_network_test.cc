@@ -78,7 +78,7 @@ TEST_P(GgufNetworkTest, EqualsThePlainOneOfTheFolder) {
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
   const PlainNetwork plain(folder);
   const auto tokens = DrawTokens(100, config.vocab_size, 4);
-  const auto trunk = LoadOrDie(file, {.plain_kernels = true});
+  const auto trunk = LoadOrDie(file, {.kernels = "plain"});
   ASSERT_NE(trunk, nullptr);
   EXPECT_EQ(trunk->config().architecture,
             config.architecture == Architecture::kMistral
