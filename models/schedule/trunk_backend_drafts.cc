@@ -26,6 +26,8 @@ namespace {
 
 constexpr int kMostGuesses = 15;  // per row and step
 constexpr int32_t kNoGuess = -1;  // no token
+constexpr float kMargin = 1.1f;
+constexpr float kSure = 0.97f;  // such a guess may always join
 
 // What a step costs whatever its rows, in rows: reading the weights and the
 // step's own overhead. Measured with one thread of an AVX-512 machine without
@@ -112,7 +114,7 @@ void TrunkBackend::PlanDrafts() {
 }
 
 // Another guess raises the tokens per cost of the step if its chance is above
-// gain / cost.
+// gain / cost; it has to by some margin, as both are estimates.
 void TrunkBackend::Guess(Row& row, int most, float& cost, float& gain) {
   DraftSource::Context context = row.context;
   StopMatcher stop;
@@ -121,7 +123,8 @@ void TrunkBackend::Guess(Row& row, int most, float& cost, float& gain) {
   for (int i = 0; i < most && !ends; ++i) {
     const DraftSource::Guess guess = drafts_.Next(context);
     chance *= guess.chance;
-    if (guess.token < 0 || chance <= gain / cost ||
+    const float least = std::min(kMargin * gain / cost, kSure);
+    if (guess.token < 0 || chance <= least ||
         trunk_.config().IsEnd(guess.token)) {
       return;
     }
