@@ -45,8 +45,8 @@ struct EngineOptions {
   // then waits less. Trees and answers stay the same. 0: off.
   int speculate = 0;
   // Guesses the next tokens of a continuation from texts seen before and runs
-  // them in the same batch; a guess counts where the sampler draws it. Trees and
-  // answers stay the same. On the CPU only.
+  // them in the same batch; a guess counts where the sampler draws it. Trees
+  // and answers stay the same. On the CPU only.
   bool drafts = true;
   int64_t kv_bytes = int64_t{2} << 30;  // KV cache of each trunk
   // Weight format in memory: "auto" (as stored, but fp16 and quantised weights
