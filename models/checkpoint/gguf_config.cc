@@ -309,6 +309,12 @@ void ReadOlmo(Reader& in, TrunkConfig& config) {
   config.qk_norm = config.qk_norm_rows = true;
   if (config.sliding_window == 0) return;
   config.architecture = Architecture::kOlmo3;
+  constexpr char kFactor[] = ".rope.scaling.attn_factor";
+  if (config.rope.kind == RopeKind::kYarn && in.Positive(kFactor, 1) != 1) {
+    in.Refuse(kFactor, in.Find(kFactor)->Describe(),
+              "1 or absent in an OLMo 3, as readers disagree on what it "
+              "multiplies; use the Hugging Face folder");
+  }
   ReadWindows(in, 4, config);
   config.local_rope_theta = config.rope_theta;
   for (LayerKind& kind : config.layer_kinds) kind.local = kind.windowed;
@@ -450,7 +456,15 @@ absl::Status ReadLongRope(Reader& in, const GgufFile& file,
                           TrunkConfig& config) {
   constexpr char kName[] = "rope_factors_short.weight";
   const GgufTensor* tensor = file.FindTensor(kName);
-  if (tensor == nullptr) return absl::OkStatus();
+  if (tensor == nullptr) {
+    const GgufValue* type = in.Find(".rope.scaling.type");
+    if (type != nullptr && type->Text() == "longrope") {
+      in.Refuse(
+          ".rope.scaling.type", type->Describe(),
+          absl::StrCat("none, linear, yarn, longrope with a tensor ", kName));
+    }
+    return in.status();
+  }
   const int64_t pairs = config.rotary() / 2;
   if (tensor->type != GgufTensorType::kF32 || tensor->extents.size() != 1 ||
       tensor->columns() != pairs ||

@@ -40,8 +40,8 @@ int64_t MatrixBytes(Packing packing, TensorShape shape) {
 int64_t WorkingBytes(const TrunkConfig& c) {
   const int64_t q = int64_t{c.heads} * c.head_dim;
   const int64_t kv = int64_t{c.kv_heads} * c.head_dim;
-  const int64_t row =
-      int64_t{4} * c.hidden_size + 2 * c.intermediate_size + 2 * q + 2 * kv;
+  const int64_t row = int64_t{4 + c.chosen_experts} * c.hidden_size +
+                      2 * c.intermediate_size + 2 * q + 2 * kv;
   return kProgramBytes + 4 * (kRows * row + kLogitRows * int64_t{c.vocab_size});
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "base/status_macros.h"
 #include "base/text.h"
@@ -188,9 +189,24 @@ absl::StatusOr<std::unique_ptr<ByteBpe>> ReadByteLevel(const json& root,
   return ByteBpe::Create(std::move(spec));
 }
 
+// Whether the pre-tokenizer splits at spaces of which the normalizer leaves
+// none, as Gemma's files do.
+absl::StatusOr<bool> SplitsNothing(const json& value,
+                                   const MetaspaceSpec& spec) {
+  if (TextField(value, "type") != "Split" ||
+      JsonField(value, "pattern") != json{{"String", " "}}) {
+    return false;
+  }
+  ESP_ASSIGN_OR_RETURN(const std::string text,
+                       spec.normalizer.Apply(" ", TextPlace::kLater));
+  return !absl::StrContains(text, ' ');
+}
+
 // Reads "pre_tokenizer" of a vocabulary over characters: null or Metaspace.
 absl::Status ReadMetaspace(const json& value, MetaspaceSpec& spec) {
   if (value.is_null()) return absl::OkStatus();
+  ESP_ASSIGN_OR_RETURN(const bool nothing, SplitsNothing(value, spec));
+  if (nothing) return absl::OkStatus();
   if (TextField(value, "type") != "Metaspace" ||
       TextField(value, "replacement") != kSpaceMark) {
     return absl::UnimplementedError(absl::StrCat(

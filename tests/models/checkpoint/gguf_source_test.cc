@@ -531,7 +531,10 @@ TEST(GgufSourceTest, WhatTheNetworkCannotComputeIsRefused) {
       Llama({"general.architecture"}).Text("general.architecture", "mamba"),
       "\"mamba\", supported: llama");
   ExpectFileRefused(with("llama.expert_count", 8),
-                    "llama.expert_count: found 8");
+                    "llama.expert_used_count: found nothing");
+  GgufBuilder experts = Llama();
+  experts.Whole("llama.expert_count", 4).Whole("llama.expert_used_count", 5);
+  ExpectFileRefused(experts, "llama.expert_used_count: found 5");
   ExpectFileRefused(with("split.count", 3), "merge the parts");
   ExpectFileRefused(with("llama.rope.dimension_count", 4), "dimension_count");
   ExpectFileRefused(with("llama.attention.value_length", 16), "value_length");

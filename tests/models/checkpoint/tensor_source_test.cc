@@ -62,6 +62,25 @@ class Written {
   std::map<std::string, const RandomTensor*> by_name_;
 };
 
+// Whether every part of a layer has the name and the shape that it has in a
+// Llama; own_layouts_test.cc and comparisons of whole networks cover others.
+bool IsLaidOutLikeALlama(const TrunkConfig& c) {
+  switch (c.architecture) {
+    case Architecture::kOlmo2:
+    case Architecture::kOlmo3:
+    case Architecture::kPhi3:
+    case Architecture::kGlm:
+    case Architecture::kGlm4:
+    case Architecture::kGemma2:
+    case Architecture::kGemma3:
+    case Architecture::kQwen3Moe:
+    case Architecture::kMixtral:
+      return false;
+    default:
+      return true;
+  }
+}
+
 void ExpectRotaryLayer(const TensorSource& source, const Written& written,
                        int i) {
   const TrunkConfig& c = source.config();
@@ -136,11 +155,18 @@ void ExpectAll(const TensorSource& source, const Written& written) {
   EXPECT_EQ(ReadSource(source, TensorRole::kEmbedding, 0),
             written[model + (gpt2 ? "wte.weight" : "embed_tokens.weight")]);
   for (int i = 0; i < c.layers; ++i) {
-    gpt2 ? ExpectGpt2Layer(source, written, i)
-         : ExpectRotaryLayer(source, written, i);
+    if (gpt2) {
+      ExpectGpt2Layer(source, written, i);
+    } else if (IsLaidOutLikeALlama(c)) {
+      ExpectRotaryLayer(source, written, i);
+    }
   }
-  EXPECT_EQ(ReadSource(source, TensorRole::kFinalNorm, 0),
-            written[model + (gpt2 ? "ln_f.weight" : "norm.weight")]);
+  Values norm = written[model + (gpt2 ? "ln_f.weight" : "norm.weight")];
+  if (c.architecture == Architecture::kGemma2 ||
+      c.architecture == Architecture::kGemma3) {
+    for (float& weight : norm) weight += 1;
+  }
+  EXPECT_EQ(ReadSource(source, TensorRole::kFinalNorm, 0), norm);
   if (gpt2) {
     EXPECT_EQ(ReadSource(source, TensorRole::kPositions, 0),
               written["transformer.wpe.weight"]);
@@ -176,7 +202,7 @@ TEST_P(EverySourceTest, GivesWhatWasWritten) {
       ASSERT_TRUE(WriteTensors(folder, config, tensors, dtype, shards).ok());
       const auto source = TensorSource::Open(folder);
       ASSERT_TRUE(source.ok()) << source.status();
-      EXPECT_EQ((*source)->storage(TensorRole::kUp, 1), storage);
+      EXPECT_EQ((*source)->storage(TensorRole::kOutput, 1), storage);
       ExpectAll(**source, Written(tensors));
       int64_t bytes = 0;
       for (const auto& file : std::filesystem::directory_iterator(folder)) {

@@ -31,9 +31,9 @@ TrunkConfig Named(const std::string& name) {
 std::vector<NamedConfig> NetworksOfFiles() {
   std::vector<NamedConfig> out;
   for (const char* name :
-       {"Llama", "LlamaBiased", "LlamaLlama3", "MistralWindow", "Qwen3",
-        "Granite", "GraniteBiased", "Olmo2", "Phi3", "Phi3PartialWindow",
-        "Phi3LongRope", "Glm4", "Qwen3Moe", "Mixtral"}) {
+       {"Llama", "LlamaBiased", "MistralWindow", "Qwen3", "Granite",
+        "GraniteBiased", "Olmo2", "Phi3", "Phi3PartialWindow", "Phi3LongRope",
+        "Glm4", "Qwen3Moe", "Mixtral"}) {
     out.push_back({name, Named(name)});
   }
   TrunkConfig smol = Named("SmolLm3");

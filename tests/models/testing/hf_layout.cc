@@ -464,12 +464,11 @@ TrunkConfig Olmo2Layout() {
   return config;
 }
 
-// Layers with the window are rotated without scaling; layer 1 of 3 has none.
+// Layers with the window are rotated without scaling; layer 1 of 2 has none.
 TrunkConfig Olmo3Layout() {
   TrunkConfig config = Olmo2Layout();
   config.architecture = Architecture::kOlmo3;
-  config.layers = 3;
-  config.layer_kinds.assign(3, {.local = true});
+  config.layer_kinds.assign(2, {.local = true});
   config.layer_kinds[1] = {.windowed = false};
   config.sliding_window = 19;
   config.context_length = 128;
@@ -552,11 +551,11 @@ TrunkConfig Qwen3MoeLayout(bool shares_sum_to_one) {
   return config;
 }
 
-TrunkConfig MixtralLayout() {
+TrunkConfig MixtralLayout(int chosen) {
   TrunkConfig config = Mistral(0);
   config.architecture = Architecture::kMixtral;
   config.experts = 4;
-  config.chosen_experts = 2;
+  config.chosen_experts = chosen;
   return config;
 }
 
@@ -686,7 +685,8 @@ std::vector<NamedConfig> EveryNetwork() {
       {"Gemma3", Gemma3Layout()},
       {"Qwen3Moe", Qwen3MoeLayout(true)},
       {"Qwen3MoeShares", Qwen3MoeLayout(false)},
-      {"Mixtral", MixtralLayout()},
+      {"Mixtral", MixtralLayout(2)},
+      {"MixtralAllExperts", MixtralLayout(4)},
       {"Gpt2", Gpt2Layout()},
       {"LlamaSequenceClassifier",
        Classifier(Plain(), HeadKind::kSequenceClassification)},

@@ -368,9 +368,12 @@ PlainNetwork::Row PlainNetwork::Attend(const Row& queries, int l,
   const size_t count = cache.keys.size();
   const size_t window = static_cast<size_t>(window_);
   const size_t first = IsWindowed(l) && count > window ? count - window : 0;
+  const double length = IsType("gemma")
+                            ? Get(config_, "query_pre_attn_scalar", 256)
+                            : static_cast<double>(head_dim_);
   const double scale = type_ == "granite"
                            ? Get(config_, "attention_multiplier", 1)
-                           : 1 / std::sqrt(static_cast<double>(head_dim_));
+                           : 1 / std::sqrt(length);
   Row mixed(queries.size(), 0);
   for (int head = 0; head < heads_; ++head) {
     const size_t q = static_cast<size_t>(head) * h;

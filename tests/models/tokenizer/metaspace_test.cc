@@ -163,6 +163,23 @@ TEST(MetaspaceTest, WithoutByteTokensUnknownCharactersFuse) {
       HasSubstr("no piece for \"x\""));
 }
 
+// The stages of Gemma's files, whose normalizer leaves no space to split at:
+// pieces reach over words.
+TEST(MetaspaceTest, ASplitAtSpacesThatAreGoneIsNone) {
+  json value = Llama2Like({"▁", "a", "b", "a▁", "a▁b"}, {"a ▁", "a▁ b"});
+  value["normalizer"] = {
+      {"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "▁"}};
+  value["pre_tokenizer"] = {{"type", "Split"},
+                            {"pattern", {{"String", " "}}},
+                            {"behavior", "MergedWithPrevious"},
+                            {"invert", false}};
+  const auto t = MakeMetaspace(value);
+  EXPECT_EQ(t->Encode("a b")->size(), 1u);
+  EXPECT_EQ(t->Encode("b a b")->size(), 3u);
+  value["normalizer"] = nullptr;
+  EXPECT_THAT(MetaspaceError(value), HasSubstr("pre_tokenizer"));
+}
+
 TEST(MetaspaceTest, ThePreTokenizerPrefixesAsItsSchemeSays) {
   json value = Llama2Like({"▁", "a", "▁a"}, {"▁ a"});
   value["normalizer"] = nullptr;
