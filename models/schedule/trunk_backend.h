@@ -7,7 +7,8 @@
 //
 // Each Step batches one token of every running continuation and chunks of the
 // pending prefills, runs the trunk once, samples and returns what finished.
-// Requests join and leave at every step.
+// Requests join and leave at every step. With drafts a continuation also runs
+// guesses of its next tokens (draft_source.h): the same answers in fewer steps.
 //
 // Every token is computed once: a continuation's last token waits until a
 // request scores or continues it, and both use the same pass. Samples of one
