@@ -161,6 +161,11 @@ def make_nothing_class():
                                      "true nor false")
             return bool(plain_array(self))
 
+        def tolist(self):
+            found = plain_array(self).tolist()
+            see_list(found)
+            return found
+
         def __repr__(self):
             return repr(plain_array(self))
 

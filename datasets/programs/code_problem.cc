@@ -228,9 +228,16 @@ absl::StatusOr<CodeProblem> ReadHumanEval(const json& fields) {
   ESP_ASSIGN_OR_RETURN(problem.solution,
                        TextColumn(fields, "canonical_solution", false));
   ESP_ASSIGN_OR_RETURN(std::string entry, NameColumn(fields, "entry_point"));
+  ESP_RETURN_IF_ERROR(CheckLanguage(fields));
+  if (!DefinedNames(absl::StrCat(problem.prompt, "\n", problem.solution))
+           .contains(entry)) {
+    return WrongColumn("entry_point",
+                       absl::StrCat("a function that the prompt or the "
+                                    "published solution defines, found \"",
+                                    entry, "\""));
+  }
   ESP_ASSIGN_OR_RETURN(std::string test, TextColumn(fields, "test", true));
   test = absl::StrReplaceAll(test, {{kRootTest, kMendedRootTest}});
-  ESP_RETURN_IF_ERROR(CheckLanguage(fields));
   problem.before = absl::StrCat(problem.prompt, "\n    pass\n");
   problem.tests = {absl::StrCat(OfOneKind(test), "\n\ncheck(", entry, ")\n")};
   problem.names = {std::move(entry)};

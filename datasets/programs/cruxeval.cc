@@ -94,9 +94,9 @@ def read_literal(node, calls={"dict": dict, "range": range}):
         raise AssertionError("the answer is not a literal: "
                              + ast.unparse(node)[:200])
 
-def read_arguments(call, published):
+def read_arguments(call, published, arguments):
     if ast.dump(call) == ast.dump(parsed_answer(published)):
-        return eval("(lambda *a, **b: (a, b))" + published[1:])
+        return arguments()
     assert (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
             and call.func.id == "f"), "the answer is not a call of f"
     return ([read_literal(x) for x in call.args],
@@ -158,9 +158,10 @@ absl::StatusOr<CodeProblem> ReadCruxEval(const json& fields) {
                    "? Answer with one call of it, as f(1, 'a').\n");
   problem.solution = call;
   problem.before = code;
-  problem.tests = {absl::StrCat(
-      "given, named = read_arguments(parsed_answer(answer), ", JsonText(call),
-      ")\nassert f(*given, **named) == (\n", output, "\n)\n")};
+  problem.tests = {
+      absl::StrCat("given, named = read_arguments(parsed_answer(answer), ",
+                   JsonText(call), ", lambda: (lambda *a, **b: (a, b))(", input,
+                   "))\nassert f(*given, **named) == (\n", output, "\n)\n")};
   return problem;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "base/json_text.h"
@@ -217,6 +218,11 @@ absl::StatusOr<CodeProblem> ReadEvalPlus(const json& fields) {
   ESP_ASSIGN_OR_RETURN(problem.prompt, TextColumn(fields, "prompt", true));
   ESP_ASSIGN_OR_RETURN(problem.solution,
                        TextColumn(fields, "canonical_solution", true));
+  if (absl::StripAsciiWhitespace(problem.solution).empty()) {
+    return WrongColumn("canonical_solution",
+                       "the published program, whose results are expected, "
+                       "found an empty text");
+  }
   ESP_ASSIGN_OR_RETURN(const std::string entry,
                        NameColumn(fields, "entry_point"));
   ESP_ASSIGN_OR_RETURN(const std::string task,

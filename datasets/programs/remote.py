@@ -1,7 +1,7 @@
 """The solution's process as the tests see it: orders and replies, and a Remote
 in place of every object that is no plain value.
 
-Its text stands between those of views.py and worker.py, whose frames it uses.
+Its text stands between those of lent.py and worker.py, whose frames it uses.
 """
 
 class Ended(BaseException):
@@ -29,7 +29,10 @@ def number_of(x):
         return Handle(object.__getattribute__(x, "_number"))
     if is_nothing(x):
         return plain_array(x)
-    # The tests' own named tuples, enumerations and the like.
+    found = made_of(x)
+    if found is not None:
+        return found
+    # The tests' own enumerations and the like.
     for base in PLAIN:
         if isinstance(x, base):
             return base(x)
@@ -61,28 +64,37 @@ def read_reply(data):
     """("value", result, arguments afterwards or None), or an error to raise.
     Afterwards: what has a place in them (values.py)."""
     texts = []
-    reply = read_value(data, remote_of, nothing=array_of_nothing, texts=texts)
+    reply = read_value(data, remote_of, nothing=array_of_nothing, texts=texts,
+                       made=lent_back)
+    if (type(reply) is tuple and len(reply) == 4 and reply[0] == "ask"
+            and type(reply[1]) is int and 0 <= reply[1] < len(lent)
+            and type(reply[2]) is tuple and type(reply[3]) is dict
+            and all(type(key) is str for key in reply[3])):
+        see_texts(texts[1:])
+        return reply
     del texts[:1]  # the kind of reply
     if type(reply) is tuple and len(reply) == 3 and reply[0] == "value":
         if reply[2] is None:
             see_texts(texts)
             return reply
         if type(reply[2]) is bytes:
-            after = read_value(reply[2], remote_of, texts=texts)
+            after = read_value(reply[2], remote_of, texts=texts,
+                               made=lent_back)
             see_texts(texts)
             if type(after) is tuple:
                 return reply[0], reply[1], after
-    if type(reply) is tuple and len(reply) == 5 and reply[0] == "raise":
-        _, names, text, line, args = reply
+    if type(reply) is tuple and len(reply) == 6 and reply[0] == "raise":
+        _, names, text, line, args, raised = reply
         see_texts(texts)
         if (type(names) is list and names and type(text) is str
                 and type(line) is int and type(args) is tuple
                 and all(type(name) is str for name in names)):
-            return error_of(names, text, line, args)
+            return error_of(names, text, line, args, raised)
     raise ValueError("an invalid reply")
 
 
-def error_of(names, text, line, args):
+def error_of(names, text, line, args, raised):
+    """raised: the error as an object of the program, or None."""
     kind = Exception
     for name in names:
         found = error_class(name)
@@ -91,9 +103,16 @@ def error_of(names, text, line, args):
             break
     own = names[0].rpartition(".")[2]
     if own != kind.__name__ and own.isidentifier() and len(own) <= 100:
-        # A class of the program: a name, and the text that it has there.
+        # A class of the program: a name, the text that it has there, and the
+        # attributes of the object.
+        def attribute(self, name):
+            if name.startswith("__") or type(raised) is not Remote:
+                raise AttributeError(name)
+            return getattr(raised, name)
+
         kind = type(own, (kind,), {"__str__": lambda self: text,
-                                   "__module__": "solution"})
+                                   "__module__": "solution",
+                                   "__getattr__": attribute})
     try:
         if issubclass(kind, UnicodeError) and len(args) == 5:
             if not 0 <= args[2] < args[3] <= len(args[1]):
@@ -204,6 +223,26 @@ class Solution:
             self.waits += time.process_time() - began
 
     def exchange(self, what, number, name, blob):
+        began = time.process_time()
+        reply = self.transfer(what, number, name, blob)
+        while type(reply) is tuple and reply[0] == "ask":
+            if time.process_time() - began > CALLS_TIME * self.options.cpu:
+                raise self.end(Ended("timed out", "over %g s of CPU time for "
+                                     "functions of the tests"
+                                     % (CALLS_TIME * self.options.cpu)))
+            reply = self.transfer("answer", 0, None, asked(*reply[1:]))
+        if type(reply) is tuple:
+            return reply
+        # What ends an iteration may not end one of the tests' own.
+        if isinstance(reply, (StopIteration, StopAsyncIteration,
+                              GeneratorExit)) and name != "__next__":
+            said = reply.said
+            reply = RuntimeError("the solution raised " + type(reply).__name__)
+            reply.said = said
+        raise reply
+
+    def transfer(self, what, number, name, blob):
+        """Sends an order and reads the reply: a tuple or an error."""
         try:
             write_frame(self.orders, write_value((what, number, name, blob),
                                                  number_of))
@@ -216,21 +255,12 @@ class Solution:
             self.wait_status(1.0)
             raise self.end(self.ended_by())
         try:
-            reply = read_reply(reply)
+            return read_reply(reply)
         except MemoryError:
             raise
         except Exception as error:
             raise self.end(Ended("failed", "the solution returned a value that "
                                  "cannot be read: %s" % error))
-        if type(reply) is tuple:
-            return reply
-        # What ends an iteration may not end one of the tests' own.
-        if isinstance(reply, (StopIteration, StopAsyncIteration,
-                              GeneratorExit)) and name != "__next__":
-            said = reply.said
-            reply = RuntimeError("the solution raised " + type(reply).__name__)
-            reply.said = said
-        raise reply
 
     def call(self, what, number, name, args, keywords, quiet=False):
         """quiet: of what changes no object of the program."""
@@ -242,7 +272,7 @@ class Solution:
             found = number_of(x)
             if type(found) in SINGLE:
                 single[type(found), found] = x
-            elif type(found) is Handle:
+            elif type(found) is Handle or type(found) is Made:
                 handed.append(found)
             return found
 
@@ -455,19 +485,31 @@ CHANGING = frozenset(("__setitem__", "__delitem__", "__enter__", "__exit__"))
 
 
 def operate(x, name, *others):
-    return the_solution.call("operate", hash(x), name, others, {})
+    return the_solution.call("operate", x._number, name, others, {})
+
+
+hashes = {}  # by the numbers of objects
+
+
+def signature_of_parts(parts):
+    """Of the parameters that the program told; their defaults are texts."""
+    import inspect
+    return inspect.Signature([
+        inspect.Parameter(name, inspect._ParameterKind(kind),
+                          default=inspect.Parameter.empty if default is None
+                          else default)
+        for name, kind, default in parts])
 
 
 class Remote:
-    """An object of the solution's process.
-
-    It is equal to no plain value but that of a builtin container that it
-    derives from: the solution's own idea of == must not decide a test. Nor
-    does it learn what is expected where that can be helped: `in` walks through
-    it, an operator is the program's only between two of its objects, for
-    `f(x) - 4` would tell it, and so are the methods of plain values that are
-    asked about a value. What tests hand to its other methods it knows.
-    """
+    # An object of the solution's process. (No docstring: __doc__ is its own.)
+    #
+    # It is equal to no plain value but that of a builtin container that it
+    # derives from: the solution's own idea of == must not decide a test. Nor
+    # does it learn what is expected where that can be helped: `in` walks
+    # through it, an operator is the program's only between two of its objects, for
+    # `f(x) - 4` would tell it, and so are the methods of plain values that are
+    # asked about a value. What tests hand to its other methods it knows.
 
     __slots__ = ("_number",)
 
@@ -549,7 +591,23 @@ class Remote:
         return compute(function, method, inputs, keywords)
 
     def __hash__(self):
-        return self._number
+        found = hashes.get(self._number)
+        if found is None:
+            found = hashes[self._number] = operate(self, "hash")
+        return found
+
+    @property
+    def __doc__(self):
+        found = operate(self, "doc")
+        return found if type(found) is str else None
+
+    @property
+    def __signature__(self):
+        return signature_of_parts(operate(self, "signature"))
+
+    def __await__(self):
+        return operate(self, "await")
+        yield
 
     def __len__(self):
         view = view_of(self._number)
@@ -614,6 +672,8 @@ class Remote:
         stream = streams.get(self._number)
         if stream is not None:
             return next(stream)
+        if self.__class__ is known_class("builtins.coroutine"):
+            raise StopIteration(operate(self, "await"))
         taken_of.add(self._number)
         return the_solution.call("method", self._number, "__next__", (), {})
 
@@ -653,8 +713,18 @@ for method in ("neg", "pos", "invert"):
 for method in ("lt", "le", "gt", "ge", "add", "sub", "mul", "matmul",
                "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "and_",
                "or_", "xor"):
-    def forward(self, other, method=method):
-        if type(other) is not Remote:
+    name = "__%s__" % method.rstrip("_")
+    swapped = "__r%s__" % method.rstrip("_")
+
+    def forward(self, other, method=method, name=name):
+        if type(other) is not Remote and not defined(name):
             return NotImplemented
         return operate(self, method, other)
-    setattr(Remote, "__%s__" % method.rstrip("_"), forward)
+
+    def forward_swapped(self, other, method=method, swapped=swapped):
+        if not defined(swapped):
+            return NotImplemented
+        return operate(self, "swapped " + method, other)
+    setattr(Remote, name, forward)
+    if method not in ("lt", "le", "gt", "ge"):
+        setattr(Remote, swapped, forward_swapped)

@@ -1,14 +1,19 @@
 #include "datasets/programs/runnable_tests.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
+#include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "base/json_text.h"
+#include "base/mutex.h"
 #include "base/parse_json.h"
 #include "base/status_macros.h"
+#include "base/text.h"
 #include "nlohmann/json.hpp"
 
 namespace espalier {
@@ -145,7 +150,54 @@ absl::Status CheckBlock(Sandbox& sandbox, const nlohmann::json& pieces,
   return CheckBlock(sandbox, pieces, middle, end, places, reasons);
 }
 
+// Why the published program fails its tests; "" if it passes them or there is
+// none.
+absl::StatusOr<std::string> WhyPublishedFails(Sandbox& sandbox,
+                                              const CodeProblem& problem) {
+  const bool judged = !problem.tests.empty() || !problem.cases.empty();
+  if (!judged || absl::StripAsciiWhitespace(problem.solution).empty()) {
+    return "";
+  }
+  ESP_ASSIGN_OR_RETURN(
+      const ProgramVerdict verdict,
+      GradeProgram(sandbox, problem, SolutionProgram(problem)));
+  if (verdict.kind == VerdictKind::kPassed) return "";
+  return absl::StrCat("the published solution does not pass them: ",
+                      AbslView(VerdictName(verdict.kind)), ", test ",
+                      verdict.test, ": ",
+                      verdict.message.substr(0, kMaxReason));
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<std::string>> WhyTestsCannotJudge(
+    Sandbox& sandbox, absl::Span<const CodeProblem> problems) {
+  ESP_ASSIGN_OR_RETURN(std::vector<std::string> reasons,
+                       WhyTestsCannotRun(sandbox, problems));
+  std::atomic<size_t> next = 0;
+  Mutex mutex;
+  absl::Status error;
+  const auto work = [&] {
+    for (size_t i; (i = next++) < problems.size();) {
+      if (!reasons[i].empty()) continue;
+      absl::StatusOr<std::string> why = WhyPublishedFails(sandbox, problems[i]);
+      if (why.ok()) {
+        reasons[i] = *std::move(why);
+        continue;
+      }
+      MutexLock lock(mutex);
+      error.Update(why.status());
+      next = problems.size();
+    }
+  };
+  std::vector<std::thread> others(
+      std::min<size_t>(std::thread::hardware_concurrency(), problems.size()));
+  for (std::thread& other : others) other = std::thread(work);
+  work();
+  for (std::thread& other : others) other.join();
+  ESP_RETURN_IF_ERROR(error);
+  return reasons;
+}
 
 absl::StatusOr<std::vector<std::string>> WhyTestsCannotRun(
     Sandbox& sandbox, absl::Span<const CodeProblem> problems) {

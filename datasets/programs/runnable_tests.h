@@ -1,14 +1,15 @@
-// Finds tests that no program can pass because they do not run: not Python, a
+// Finds tests that cannot judge a program: they do not run (not Python, a
 // module that is not installed, a name that neither they nor the program
-// define; and tests that check nothing, which every program passes.
+// define), they check nothing, which every program passes, or the published
+// program does not pass them.
 //
 //   ESP_ASSIGN_OR_RETURN(std::vector<std::string> why,
-//                        WhyTestsCannotRun(*sandbox, problems));
+//                        WhyTestsCannotJudge(*sandbox, problems));
 //   // why[i] == "" or "SyntaxError: invalid syntax in \"assert f(1 == 2\""
 //
-// The tests are read, not run, many problems in one program of the sandbox.
-// What tests are found to lack when they run is not known here: their own
-// errors inside functions, or wrong expected values.
+// Tests are first read, many problems in one program of the sandbox. What they
+// are found to lack when they run (their own errors inside functions, wrong
+// expected values) only the published program shows, if there is one.
 #ifndef ESPALIER_DATASETS_PROGRAMS_RUNNABLE_TESTS_H_
 #define ESPALIER_DATASETS_PROGRAMS_RUNNABLE_TESTS_H_
 
@@ -22,8 +23,12 @@
 
 namespace espalier {
 
-// One reason per problem, "" if its tests can run or are cases of input and
-// output.
+// One reason per problem, "" if nothing is known to be wrong with its tests.
+// Runs published programs on all cores.
+absl::StatusOr<std::vector<std::string>> WhyTestsCannotJudge(
+    Sandbox& sandbox, absl::Span<const CodeProblem> problems);
+
+// The same of tests that are only read: "" also for cases of input and output.
 absl::StatusOr<std::vector<std::string>> WhyTestsCannotRun(
     Sandbox& sandbox, absl::Span<const CodeProblem> problems);
 

@@ -41,6 +41,7 @@ it has (S): what it is equal to is decided here, by the value.
   x    re.Pattern                   two values: its text, its flags
   S    a value of a subclass        a value of KEPT, the number of its handle
   R    a list, array, ... again     its place among those read so far
+  G    what the other side makes    two values: the kind, a tuple
   H    a handle                     its number
 
 Sizes, counts, places and numbers are eight bytes, the lowest first. Items have
@@ -138,11 +139,20 @@ class Kept:
         self.number = number
 
 
+class Made:
+    """What is written for an object that the other side makes: the kind and
+    what it is made of, a tuple."""
+
+    def __init__(self, kind, *parts):
+        self.kind = kind
+        self.parts = parts
+
+
 # --- Writing -------------------------------------------------------------
 
 class Writer:
     """handle(x) gives the Handle of an object that is no plain value, the plain
-    value that is written in its place, or both as a Kept."""
+    value that is written in its place, both as a Kept, or a Made."""
 
     def __init__(self, handle):
         self.handle = handle
@@ -191,6 +201,9 @@ class Writer:
             self.parts.append(b"S")
             self.write(found.value)
             self.parts.append(size(found.number))
+            self.keep(x)
+        elif type(found) is Made:
+            self.fields(b"G", found.kind, found.parts)
             self.keep(x)
         else:
             self.instead(x, found)
@@ -458,10 +471,12 @@ def write_value(x, handle, kept=None):
 class Reader:
     """handle(number) gives what stands for an object of the other side,
     nothing(x) what stands for an array without elements. All texts and bytes
-    that are read are added to the list `texts`, if there is one."""
+    that are read are added to the list `texts`, if there is one. made(kind,
+    parts) gives what G stands for."""
 
-    def __init__(self, data, handle, nothing, texts):
+    def __init__(self, data, handle, nothing, texts, made):
         self.texts = texts
+        self.made = made
         self.data = data
         self.at = 0
         self.handle = handle
@@ -599,11 +614,6 @@ def get_deque(reader):
     return x
 
 
-def get_fraction(reader):
-    top = reader.typed(int)
-    return module_type("fractions", "Fraction")(top, reader.typed(int))
-
-
 def get_default_dict(reader):
     x = reader.share(module_type("collections", "defaultdict")())
     default = reader.typed(type, type(None))
@@ -707,24 +717,16 @@ def get_kept(reader):
     return reader.share(x)
 
 
-def get_slice(reader):
-    kinds = (int, type(None))
-    start = reader.typed(*kinds)
-    stop = reader.typed(*kinds)
-    return slice(start, stop, reader.typed(*kinds))
+def three_fields(kind, *kinds):
+    return lambda reader: kind(*[reader.typed(*kinds) for _ in range(3)])
 
 
-def get_range(reader):
-    start = reader.typed(int)
-    stop = reader.typed(int)
-    return range(start, stop, reader.typed(int))
-
-
-def get_place(reader, values):
-    place = reader.size()
-    if place >= len(values):
-        raise ValueError("a place that is not there")
-    return values[place]
+def get_made(reader):
+    kind = reader.typed(str)
+    parts = reader.typed(tuple)
+    if reader.made is None:
+        raise ValueError("an object that is not made here")
+    return reader.share(reader.made(kind, parts))
 
 
 def get_handle(reader):
@@ -753,7 +755,8 @@ GET = {
         frozenset([r.read() for _ in range(r.count())])),
     b"y": lambda r: r.share(bytearray(r.text(r.take(r.count())))),
     b"q": get_deque,
-    b"F": get_fraction,
+    b"F": lambda r: module_type("fractions", "Fraction")(r.typed(int),
+                                                         r.typed(int)),
     b"D": lambda r: module_type("decimal", "Decimal")(r.typed(str)),
     b"d": lambda r: module_type("datetime", "date")(*r.fields(INT, INT, INT)),
     b"t": get_time,
@@ -761,8 +764,8 @@ GET = {
     b"n": get_time_zone,
     b"h": lambda r: module_type("datetime", "timedelta")(
         *r.fields(INT, INT, INT)),
-    b"r": get_range,
-    b"l": get_slice,
+    b"r": three_fields(range, int),
+    b"l": three_fields(slice, int, type(None)),
     b"a": get_array,
     b"O": get_objects,
     b"A": get_numbers,
@@ -777,16 +780,18 @@ GET = {
     b"Z": get_zone,
     b"x": get_pattern,
     b"S": get_kept,
-    b"p": lambda r: get_place(r, TYPES),
+    b"p": lambda r: TYPES[r.size()],
     b"R": lambda r: r.again(),
+    b"G": get_made,
     b"H": get_handle,
 }
 
 
-def read_value(data, handle, kept=None, nothing=lambda x: x, texts=None):
+def read_value(data, handle, kept=None, made=None, nothing=lambda x: x,
+               texts=None):
     """ValueError, or what a constructor raises, for what is no value. `kept` as
     for write_value: the n-th is what was written as the n-th."""
-    reader = Reader(data, handle, nothing, texts)
+    reader = Reader(data, handle, nothing, texts, made)
     x = reader.read()
     if reader.at != len(data):
         raise ValueError("more than one value")

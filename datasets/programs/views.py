@@ -19,7 +19,7 @@ tests may mean objects that know each other.
 What disagrees fails the test. Methods that the published program's own classes
 define are not held to this: of such objects the tests mean what they do.
 
-Its text stands between those of arrays.py and remote.py.
+Its text stands between those of arrays.py and lent.py.
 """
 
 READ_AHEAD = 1000   # items that a walk takes of an object before it shows one
@@ -394,6 +394,23 @@ class View:
             disagree("a walk gives %s, and it is equal to %s", self.items,
                      self.plain)
 
+
+def field_of(x, name):
+    """The attribute of a tuple of the program. A field of a named tuple is its
+    item."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    remote = x.__dict__["_object"]
+    found = getattr(remote, name)
+    fields = getattr(remote, "_fields", ()) if name != "_fields" else ()
+    if type(fields) is tuple and name in fields and not defined(name):
+        place = fields.index(name)
+        if place < len(x) and not Pristine(x[place]).agrees(found):
+            disagree("item %s is %s, and the field %s", place, x[place], found)
+    return found
+
+
+KEPT[tuple].__getattr__ = field_of
 
 views = {}  # by the numbers of objects
 

@@ -139,16 +139,16 @@ absl::StatusOr<Words> WorkerCommand(const SandboxOptions& options) {
   const SandboxLimits& limits = options.limits;
   // -S: skips the search for installed modules, which costs 3 ms per start;
   // worker.py adds their folder itself.
-  Append(
-      words,
-      {python, "-S", "-s", "-B", "-c",
-       absl::StrCat(AbslView(ValuesSource()), "\n", AbslView(ArraysSource()),
-                    "\n", AbslView(ViewsSource()), "\n",
-                    AbslView(RemoteSource()), "\n", AbslView(WorkerSource())),
-       weak ? "weak" : "namespaces", absl::StrCat(limits.cpu_seconds),
-       absl::StrCat(limits.wall_seconds), absl::StrCat(limits.memory),
-       absl::StrCat(limits.file_size), absl::StrCat(limits.threads),
-       absl::BytesToHexString(filter), std::string(EvaluatedSource())});
+  Append(words,
+         {python, "-S", "-s", "-B", "-c",
+          absl::StrCat(AbslView(ValuesSource()), "\n", AbslView(ArraysSource()),
+                       "\n", AbslView(ViewsSource()), "\n",
+                       AbslView(LentSource()), "\n", AbslView(RemoteSource()),
+                       "\n", AbslView(WorkerSource())),
+          weak ? "weak" : "namespaces", absl::StrCat(limits.cpu_seconds),
+          absl::StrCat(limits.wall_seconds), absl::StrCat(limits.memory),
+          absl::StrCat(limits.file_size), absl::StrCat(limits.threads),
+          absl::BytesToHexString(filter), std::string(EvaluatedSource())});
   return words;
 }
 

@@ -6,11 +6,12 @@
 
 namespace espalier {
 
-// values.py, arrays.py, views.py and remote.py, and worker.py, which needs them
-// first, as one text.
+// values.py, arrays.py, views.py, lent.py and remote.py, and worker.py, which
+// needs them first: one text.
 std::string_view ValuesSource();
 std::string_view ArraysSource();
 std::string_view ViewsSource();
+std::string_view LentSource();
 std::string_view RemoteSource();
 std::string_view WorkerSource();
 

@@ -184,7 +184,7 @@ absl::StatusOr<std::vector<std::string>> WhyHiddenTestsCannotRun(
     auto problem = ReadCodeProblem(Columns(problems[i].reference));
     if (problem.ok()) read[i] = *std::move(problem);
   }
-  return WhyTestsCannotRun(*sandbox, read);
+  return WhyTestsCannotJudge(*sandbox, read);
 }
 
 }  // namespace espalier

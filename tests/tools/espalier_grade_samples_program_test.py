@@ -240,6 +240,51 @@ class GradeSamplesTest(unittest.TestCase):
         self.assertEqual(summary["set"], "humaneval+")
         self.assertIn("plus.jsonl holds humaneval+", result.stderr)
 
+    def test_tests_that_cannot_judge_are_refused(self):
+        one = PROBLEMS[1]
+        bad = {"empty": dict(one, test=""),
+               "syntax": dict(one, test="def check(f):\n    assert f(1 == 1\n"),
+               "no check": dict(one, test="assert 1\n"),
+               "nothing": dict(one, test="def check(f): pass\n"),
+               "published": dict(one, canonical_solution="    return 7\n")}
+        says = {"empty": "check", "syntax": "SyntaxError", "no check": "check",
+                "nothing": "they check nothing",
+                "published": "the published solution does not pass them"}
+        for name, problem in bad.items():
+            self.data = self.write("bad.jsonl", [dict(problem, task_id="Own/9")])
+            result = self.grade(self.samples(("Own/9", "    return x\n")))
+            self.refused(result, "Own/9", says[name], "cannot judge")
+        # Beside others they are left out of the figures.
+        self.data = self.write("some.jsonl", [
+            dict(problem, task_id="Bad/%d" % n)
+            for n, problem in enumerate(bad.values())] + PROBLEMS)
+        samples = self.samples(("Own/1", "    return x\n"),
+                               *[("Bad/%d" % n, "    return x\n")
+                                 for n in range(len(bad))])
+        result = self.grade(samples, "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(len(lines), 2)
+        self.assertEqual((lines[1]["pass@1"], lines[1]["problems_refused"],
+                          lines[1]["samples_refused"]), (1, 5, 5))
+        self.assertIn("Bad/3: they check nothing", result.stderr)
+        result = self.grade(samples, "--strict")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("Bad/0", result.stderr)
+        for data, name in (
+                ({"code": "def f(x):\n    return x", "input": "4",
+                  "output": "f(4)", "id": "sample_0"}, "cruxeval-o"),
+                ({"task_id": "HumanEval/0", "prompt": "def add(a, b):\n",
+                  "entry_point": "add", "canonical_solution":
+                  "    return 1 / 0\n", "base_input": [[1, 2]]},
+                 "humaneval+")):
+            task = data.get("id", data.get("task_id"))
+            result = grade("--set", name, "--data", self.write("one.jsonl",
+                                                               [data]),
+                           "--samples", self.samples((task, "4")), "--sandbox",
+                           self.sandbox)
+            self.refused(result, task, "cannot judge")
+
     def test_wrong_use(self):
         samples = self.samples(("Own/1", ""))
         self.refused(grade("--set", "humaneval", "--samples", samples),

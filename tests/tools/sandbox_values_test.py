@@ -28,7 +28,7 @@ SPEC.loader.exec_module(values)
 
 # As in the worker: the source texts concatenated.
 REMOTE = dict(vars(values))
-for NAME in ("arrays.py", "views.py", "remote.py"):
+for NAME in ("arrays.py", "views.py", "lent.py", "remote.py"):
     with open(os.path.join(ROOT, "datasets", "programs", NAME),
               encoding="utf-8") as REMOTE_FILE:
         exec(compile(REMOTE_FILE.read(), NAME, "exec"), REMOTE)

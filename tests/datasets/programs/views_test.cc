@@ -559,6 +559,23 @@ def f(x):
 r = f(1)
 assert r.x != r.x
 )py"},
+    {"field of a named tuple",
+     R"py(
+from collections import namedtuple
+B = namedtuple('B', 'x y')
+class P(B):
+    @property
+    def x(s):
+        return 2
+def f(n):
+    return P(1, n)
+)py",
+     R"py(
+r = f(35)
+assert r[0] * r[1] == 35
+assert r.x > 1
+assert r[1] > 1
+)py"},
     {"class attr",
      R"py(
 class M(type):

@@ -162,6 +162,21 @@ std::vector<Case> Cases() {
         "def __len__(self):\n        return len(self.row)\n    def "
         "__iter__(self):\n        return iter(())\ndef halves(rows):\n    "
         "return list(map(Row, rows))\n"}},
+      {"EvalPlus with equal values of other types, as it compares",
+       "",
+       "evalplus",
+       R"j({"task_id": "Mbpp/915", "prompt": "\"\"\"\nHalf.\n\"\"\"\n", "entry_point": "half", "canonical_solution": "def half(x):\n    return x / 2\n", "base_input": [[4], [7]], "plus_input": [], "atol": 0})j",
+       {"def half(x):\n    return complex(x / 2)\n",
+        "from fractions import Fraction\ndef half(x):\n    return Fraction(x, "
+        "2)\n",
+        "from decimal import Decimal\ndef half(x):\n    return Decimal(x) / "
+        "2\n",
+        "def half(x):\n    return x / 2 + 1e-9\n"},
+       {"def half(x):\n    return complex(x / 2 + 1e-9)\n",
+        "from fractions import Fraction\ndef half(x):\n    return Fraction(x, "
+        "2) + Fraction(1, 10 ** 9)\n",
+        "def half(x):\n    return [x / 2]\n",
+        "def half(x):\n    return str(x / 2)\n"}},
       {"a class with methods that texts have, too",
        "",
        "mbpp",
@@ -389,6 +404,11 @@ TEST(PublishedCode, WhatCannotBeRunIsRefusedByName) {
        "column \"base_input\": expected a list of inputs"},
       {R"j({"task_id": "Mbpp/1", "prompt": "p", "entry_point": "f", "base_input": [[1]]})j",
        "column \"canonical_solution\": expected a text"},
+      {R"j({"task_id": "HumanEval/0", "prompt": "def f(x):\n", "entry_point": "f", "canonical_solution": " \n", "test": "", "base_input": [[1]]})j",
+       "column \"canonical_solution\": expected the published program"},
+      {R"j({"task_id": "HumanEval/0", "prompt": "def add(a, b):\n", "entry_point": "sub", "canonical_solution": "    return a + b\n", "test": "def check(f):\n    assert f(1, 2) == 3\n"})j",
+       "column \"entry_point\": expected a function that the prompt or the "
+       "published solution defines, found \"sub\""},
       {R"j({"code": "int f() { return 1; }", "input": "", "output": "1", "id": 1})j",
        "column \"code\": expected a function f of Python"},
   };

@@ -24,14 +24,18 @@ def lie(order, module):
         return carry_out(order, module)
     count += 1
     write = harness["held"].write
-    return [write(("raise", [Name("SystemExit")], "", 0, ())),
-            write(("raise", ["SystemExit", "GeneratorExit"], "", 0, ())),
+    return [write(("raise", [Name("SystemExit")], "", 0, (), None)),
+            write(("raise", ["SystemExit", "GeneratorExit"], "", 0, (),
+                   None)),
             write(("raise", ["UnicodeDecodeError"], "", 0,
-                   ("utf-8", b"", 1 << 40, -7, ""))),
-            write(("raise", ["OSError"], "", 0, (Name, [Name], Name))),
-            write(("raise", ["BaseExceptionGroup"], "", 0, ("", [Name]))),
-            write(("raise", ["a b" * 99, "int", "Exception"], "", 0, Name)),
-            write(("raise", Name, Name(""), Name, ()))][count % 7]
+                   ("utf-8", b"", 1 << 40, -7, ""), None)),
+            write(("raise", ["OSError"], "", 0, (Name, [Name], Name),
+                   None)),
+            write(("raise", ["BaseExceptionGroup"], "", 0, ("", [Name]),
+                   None)),
+            write(("raise", ["a b" * 99, "int", "Exception"], "", 0, Name,
+                   None)),
+            write(("raise", Name, Name(""), Name, (), Name))][count % 7]
 
 
 harness["carry_out"] = lie
