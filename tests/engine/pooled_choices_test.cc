@@ -31,7 +31,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 using Ids = std::vector<int32_t>;
-using Row = std::vector<double>;
+using ChoiceRow = std::vector<double>;
 
 constexpr char kChoiceQuestion[] = "What is 17 + 25, and is it even?";
 
@@ -52,14 +52,14 @@ class LanguageModel {
   explicit LanguageModel(const std::string& folder) : network_(folder) {}
 
   struct Position {
-    Row hidden, logits;
+    ChoiceRow hidden, logits;
   };
   const std::vector<Position>& Of(const Ids& ids) const {
     MutexLock lock(mutex_);
     std::vector<Position>& known = known_[ids];
     if (!known.empty()) return known;
-    for (Row& hidden : network_.Hidden(ids)) {
-      Row logits = network_.Logits(hidden);
+    for (ChoiceRow& hidden : network_.Hidden(ids)) {
+      ChoiceRow logits = network_.Logits(hidden);
       known.push_back({std::move(hidden), std::move(logits)});
     }
     return known;
@@ -71,7 +71,7 @@ class LanguageModel {
   mutable std::map<Ids, std::vector<Position>> known_;
 };
 
-Row Softmax(Row row) {
+ChoiceRow Softmax(ChoiceRow row) {
   const double most = *std::max_element(row.begin(), row.end());
   double sum = 0;
   for (const double x : row) sum += std::exp(x - most);
@@ -121,14 +121,14 @@ class ChoiceServer {
   }
 
   // The probabilities of the labels after query + item.
-  Row Labels(const json& asked, const json& item) const {
+  ChoiceRow Labels(const json& asked, const json& item) const {
     Ids ids = asked["query"];
     if (offer_ == Offer::kMultiItem) ids.push_back(3);
     for (const int32_t id : item) ids.push_back(id);
-    const Row& logits = model_.Of(ids).back().logits;
+    const ChoiceRow& logits = model_.Of(ids).back().logits;
     const bool among = asked["apply_softmax"];
-    const Row all = Softmax(logits);
-    Row chosen;
+    const ChoiceRow all = Softmax(logits);
+    ChoiceRow chosen;
     for (const size_t label : asked["label_token_ids"]) {
       chosen.push_back(among ? logits[label] : all[label]);
     }
@@ -138,7 +138,7 @@ class ChoiceServer {
   void Score(const json& asked, httplib::Response& response) const {
     json data = json::array(), scores = json::array();
     for (const json& item : asked["items"]) {
-      const Row row = Labels(asked, item);
+      const ChoiceRow row = Labels(asked, item);
       data.push_back(
           {{"index", data.size()}, {"object", "score"}, {"score", row[0]}});
       scores.push_back(row);
@@ -162,9 +162,10 @@ class ChoiceServer {
     json rows = json::array();
     for (size_t i = whole ? ids.size() - 1 : 0; i < ids.size(); ++i) {
       if (!whole && offer_ != Offer::kTokens && ids[i] != tag_) continue;
-      Row row;
+      ChoiceRow row;
       for (const int32_t choice : choices_) {
-        const Row& of = hidden ? positions[i].hidden : positions[i].logits;
+        const ChoiceRow& of =
+            hidden ? positions[i].hidden : positions[i].logits;
         row.push_back(of[static_cast<size_t>(choice) % of.size()]);
       }
       rows.push_back(asked.value("use_activation", true) ? Softmax(row) : row);

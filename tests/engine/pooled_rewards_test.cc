@@ -30,7 +30,7 @@ namespace espalier {
 namespace {
 
 using nlohmann::json;
-using Row = std::vector<double>;
+using ScoreRow = std::vector<double>;
 
 constexpr char kRewardQuestion[] = "What is 17 + 25, and is it even?";
 
@@ -48,14 +48,14 @@ class Head {
       : model_(model), network_(model.plain) {}
 
   int labels() const {
-    return static_cast<int>(Linear(LastName(), Row(Width())).size());
+    return static_cast<int>(Linear(LastName(), ScoreRow(Width())).size());
   }
-  const std::vector<Row>& Of(const std::vector<int32_t>& ids) const {
+  const std::vector<ScoreRow>& Of(const std::vector<int32_t>& ids) const {
     MutexLock lock(mutex_);
-    std::vector<Row>& rows = known_[ids];
+    std::vector<ScoreRow>& rows = known_[ids];
     if (!rows.empty()) return rows;
-    for (const Row& hidden : network_.Hidden(ids)) {
-      Row x = hidden;
+    for (const ScoreRow& hidden : network_.Hidden(ids)) {
+      ScoreRow x = hidden;
       if (TwoLayers()) {
         x = Linear("score.0", x);
         for (double& value : x) value = std::max(value, 0.0);
@@ -75,10 +75,10 @@ class Head {
     }
     return "";
   }
-  Row Linear(const std::string& name, const Row& x) const {
+  ScoreRow Linear(const std::string& name, const ScoreRow& x) const {
     const std::vector<float>& weight = model_.head.at(name + ".weight");
     const auto bias = model_.head.find(name + ".bias");
-    Row out(weight.size() / x.size());
+    ScoreRow out(weight.size() / x.size());
     for (size_t o = 0; o < out.size(); ++o) {
       if (bias != model_.head.end()) out[o] = bias->second[o];
       for (size_t i = 0; i < x.size(); ++i)
@@ -90,7 +90,7 @@ class Head {
   const RewardCheckpoint model_;
   const PlainNetwork network_;
   mutable Mutex mutex_;
-  mutable std::map<std::vector<int32_t>, std::vector<Row>> known_;
+  mutable std::map<std::vector<int32_t>, std::vector<ScoreRow>> known_;
 };
 
 class RewardServer {
@@ -125,7 +125,7 @@ class RewardServer {
     response.set_content(body.dump(), "application/json");
   }
 
-  static Row Squashed(Row row) {
+  static ScoreRow Squashed(ScoreRow row) {
     if (row.size() == 1) return {1 / (1 + std::exp(-row[0]))};
     double sum = 0;
     for (const double x : row) sum += std::exp(x);
@@ -141,7 +141,7 @@ class RewardServer {
       return Answer(response, {{"error", {{"message", "unsupported"}}}}, 400);
     }
     const auto ids = asked["input"].get<std::vector<int32_t>>();
-    const std::vector<Row>& all = head_.Of(ids);
+    const std::vector<ScoreRow>& all = head_.Of(ids);
     const bool off = manner_.off && !asked.value("use_activation", true);
     json rows = json::array();
     for (size_t i = 0; i < ids.size(); ++i) {

@@ -19,8 +19,8 @@ namespace espalier {
 namespace {
 
 // A job with all that it refers to.
-struct Job {
-  Job(const std::string& method, int number, int64_t tokens)
+struct TestedJob {
+  TestedJob(const std::string& method, int number, int64_t tokens)
       : problem{absl::StrCat("p", number), "script",
                 absl::StrCat("problem ", number)},
         options{.method = method,
@@ -75,7 +75,7 @@ class World {
   ~World() { EXPECT_EQ(backend_.live_sequences(), 0); }
 
   // Serves the jobs; `free`: how many calls give none between two.
-  void Serve(const std::vector<Job*>& jobs, int free) {
+  void Serve(const std::vector<TestedJob*>& jobs, int free) {
     size_t next = 0;
     int pause = 0;
     runner_.Serve([&](bool wait) -> std::shared_ptr<const RunnerJob> {
@@ -95,21 +95,21 @@ class World {
 };
 
 TEST(Serve, EveryMethodAnswersAsAlone) {
-  std::vector<std::unique_ptr<Job>> jobs;
-  std::vector<Job*> all;
+  std::vector<std::unique_ptr<TestedJob>> jobs;
+  std::vector<TestedJob*> all;
   std::vector<std::string> alone;
   int number = 0;
   for (const std::string& method : EveryMethod()) {
     if ((*MakeAlgorithm(method))->models() > 1) continue;
     ++number;
-    Job one(method, number, 150 + 10 * (number % 7));
+    TestedJob one(method, number, 150 + 10 * (number % 7));
     {
       World world(1);
       ASSERT_TRUE(world.runner().Run(one.AsRunnerJob()).ok()) << method;
     }
     alone.push_back(TextOf(one.result));
     jobs.push_back(
-        std::make_unique<Job>(method, number, one.options.max_tokens));
+        std::make_unique<TestedJob>(method, number, one.options.max_tokens));
     all.push_back(jobs.back().get());
   }
   ASSERT_GT(all.size(), 30u);
@@ -122,7 +122,8 @@ TEST(Serve, EveryMethodAnswersAsAlone) {
 }
 
 TEST(Serve, AJobThatCannotRunLeavesTheOthersAlone) {
-  Job good("greedy", 1, 100), bad("omega_prm", 2, 100), other("beam", 3, 100);
+  TestedJob good("greedy", 1, 100), bad("omega_prm", 2, 100),
+      other("beam", 3, 100);
   World world;
   world.Serve({&good, &bad, &other}, 0);
   EXPECT_TRUE(good.result.status.ok());
@@ -133,7 +134,7 @@ TEST(Serve, AJobThatCannotRunLeavesTheOthersAlone) {
 }
 
 TEST(Serve, AStopEndsOneSearch) {
-  Job stopped("puct", 1, 1000000), other("beam", 2, 100);
+  TestedJob stopped("puct", 1, 1000000), other("beam", 2, 100);
   int calls = 0;
   stopped.hooks.progress_interval = 0;
   stopped.hooks.on_progress = [&](size_t, const SearchSnapshot& shot) {
@@ -164,7 +165,7 @@ TEST(Serve, NoResponseIsLongerThanAsked) {
   for (const std::string& method : EveryMethod()) {
     if ((*MakeAlgorithm(method))->models() > 1) continue;
     for (const int64_t most : {7, 25}) {
-      Job job(method, 1, 400);
+      TestedJob job(method, 1, 400);
       job.options.max_response_tokens = most;
       World world(1);
       ASSERT_TRUE(world.runner().Run(job.AsRunnerJob()).ok()) << method;
@@ -179,7 +180,7 @@ TEST(Serve, NoResponseIsLongerThanAsked) {
 }
 
 TEST(Serve, CountsTheResponsesTokens) {
-  Job job("greedy", 1, 400);
+  TestedJob job("greedy", 1, 400);
   World world(1);
   ASSERT_TRUE(world.runner().Run(job.AsRunnerJob()).ok());
   EXPECT_FALSE(job.result.response.empty());

@@ -40,12 +40,12 @@ std::string Rendered(std::string_view source) {
   return text.ok() ? *text : absl::StrCat("error: ", text.status().message());
 }
 
-struct Row {
+struct TemplateRow {
   const char* source;
   const char* text;
 };
 
-constexpr Row kRows[] = {
+constexpr TemplateRow kRows[] = {
     {"{% for m in messages %}\n<|{{ m.role }}|>\n{{ m['content'] | trim "
      "}}<|end|>\n{% endfor %}\n{% if add_generation_prompt "
      "%}\n<|assistant|>\n{% endif %}\n",
@@ -139,7 +139,7 @@ constexpr Row kRows[] = {
 };
 
 TEST(JinjaTemplate, RendersAsJinja2) {
-  for (const Row& row : kRows) {
+  for (const TemplateRow& row : kRows) {
     EXPECT_EQ(Rendered(row.source), row.text) << row.source;
   }
 }

@@ -391,7 +391,7 @@ std::vector<HfTensor> RotaryTensors(const TrunkConfig& c) {
   return list.Take();
 }
 
-TrunkConfig Plain() {
+TrunkConfig PlainLlama() {
   TrunkConfig config = TinyConfig();
   config.reward_head = false;
   config.head = HeadKind::kNone;
@@ -401,7 +401,7 @@ TrunkConfig Plain() {
 }
 
 TrunkConfig Scaled(RopeKind kind) {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.context_length = 128;
   config.rope = {.kind = kind, .factor = 4, .original_context = 32};
   if (kind == RopeKind::kYarn) config.rope.attention_factor = 1.25;
@@ -409,14 +409,14 @@ TrunkConfig Scaled(RopeKind kind) {
 }
 
 TrunkConfig Qwen2() {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kQwen2;
   config.qkv_bias = true;
   return config;
 }
 
 TrunkConfig Qwen3() {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kQwen3;
   config.qk_norm = true;
   config.head_dim = 14;  // not hidden_size / heads
@@ -425,7 +425,7 @@ TrunkConfig Qwen3() {
 }
 
 TrunkConfig Mistral(int window) {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kMistral;
   config.tied_embeddings = false;
   config.sliding_window = window;
@@ -434,7 +434,7 @@ TrunkConfig Mistral(int window) {
 }
 
 TrunkConfig GraniteLayout() {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kGranite;
   config.embedding_scale = 3;
   config.residual_scale = 0.375f;
@@ -445,7 +445,7 @@ TrunkConfig GraniteLayout() {
 
 // Layer 1 of 3 is not rotated, and has the window, if there is one.
 TrunkConfig SmolLm3Layout(int window) {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kSmolLm3;
   config.layers = 3;
   config.layer_kinds.assign(3, {.windowed = false});
@@ -455,7 +455,7 @@ TrunkConfig SmolLm3Layout(int window) {
 }
 
 TrunkConfig Olmo2Layout() {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kOlmo2;
   config.tied_embeddings = false;
   config.norms_before = false;
@@ -479,7 +479,7 @@ TrunkConfig Olmo3Layout() {
 }
 
 TrunkConfig Phi3Layout(int rotary, int window) {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kPhi3;
   config.tied_embeddings = false;
   config.rotary_dim = rotary;
@@ -499,7 +499,7 @@ TrunkConfig LongRopeLayout() {
 }
 
 TrunkConfig GlmLayout(Architecture architecture) {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = architecture;
   config.tied_embeddings = false;
   config.head_dim = 12;  // not hidden_size / heads
@@ -511,7 +511,7 @@ TrunkConfig GlmLayout(Architecture architecture) {
 
 // Layer 1 of 3 has no window.
 TrunkConfig Gemma2Layout() {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kGemma2;
   config.norms_after = true;
   config.layers = 3;
@@ -560,7 +560,7 @@ TrunkConfig MixtralLayout(int chosen) {
 }
 
 TrunkConfig Gpt2Layout() {
-  TrunkConfig config = Plain();
+  TrunkConfig config = PlainLlama();
   config.architecture = Architecture::kGpt2;
   config.kv_heads = config.heads;
   config.rms_norm_eps = 1e-5f;
@@ -631,9 +631,9 @@ std::vector<HfTensor> HfTensors(const TrunkConfig& config) {
 }
 
 std::vector<NamedConfig> EveryNetwork() {
-  TrunkConfig untied = Plain(), heads = Plain(), single = Plain(),
-              biased = Plain(), untied_qwen = Qwen2(), window_qwen = Qwen2(),
-              yarn_qwen = Qwen2();
+  TrunkConfig untied = PlainLlama(), heads = PlainLlama(),
+              single = PlainLlama(), biased = PlainLlama(),
+              untied_qwen = Qwen2(), window_qwen = Qwen2(), yarn_qwen = Qwen2();
   untied.tied_embeddings = false;
   heads.kv_heads = heads.heads;
   single.kv_heads = 1;
@@ -651,7 +651,7 @@ std::vector<NamedConfig> EveryNetwork() {
   TrunkConfig llama3 = Scaled(RopeKind::kLlama3);
   llama3.context_length = 512;
   return {
-      {"Llama", Plain()},
+      {"Llama", PlainLlama()},
       {"LlamaWithRewardHead", TinyConfig()},
       {"LlamaUntied", untied},
       {"LlamaAllKvHeads", heads},
@@ -689,9 +689,9 @@ std::vector<NamedConfig> EveryNetwork() {
       {"MixtralAllExperts", MixtralLayout(4)},
       {"Gpt2", Gpt2Layout()},
       {"LlamaSequenceClassifier",
-       Classifier(Plain(), HeadKind::kSequenceClassification)},
+       Classifier(PlainLlama(), HeadKind::kSequenceClassification)},
       {"LlamaTokenClassifier",
-       Classifier(Plain(), HeadKind::kTokenClassification)},
+       Classifier(PlainLlama(), HeadKind::kTokenClassification)},
       {"Qwen2SequenceClassifier",
        Classifier(Qwen2(), HeadKind::kSequenceClassification)},
       {"Qwen2TokenClassifier",
