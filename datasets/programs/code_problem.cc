@@ -229,6 +229,7 @@ absl::StatusOr<CodeProblem> ReadHumanEval(const json& fields) {
                        TextColumn(fields, "canonical_solution", false));
   ESP_ASSIGN_OR_RETURN(std::string entry, NameColumn(fields, "entry_point"));
   ESP_RETURN_IF_ERROR(CheckLanguage(fields));
+  ESP_ASSIGN_OR_RETURN(std::string test, TextColumn(fields, "test", true));
   if (!DefinedNames(absl::StrCat(problem.prompt, "\n", problem.solution))
            .contains(entry)) {
     return WrongColumn("entry_point",
@@ -236,7 +237,6 @@ absl::StatusOr<CodeProblem> ReadHumanEval(const json& fields) {
                                     "published solution defines, found \"",
                                     entry, "\""));
   }
-  ESP_ASSIGN_OR_RETURN(std::string test, TextColumn(fields, "test", true));
   test = absl::StrReplaceAll(test, {{kRootTest, kMendedRootTest}});
   problem.before = absl::StrCat(problem.prompt, "\n    pass\n");
   problem.tests = {absl::StrCat(OfOneKind(test), "\n\ncheck(", entry, ")\n")};

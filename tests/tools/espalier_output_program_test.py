@@ -94,10 +94,11 @@ class OutputTest(ProgramTest):
             self.refused_late(result, "No space left on device")
             self.assertEqual(result.stderr.count("espalier grade:"), 1,
                              result.stderr)
-        sample = self.path("s.jsonl", '{"task_id": "p", "completion": "1"}\n')
+        sample = self.path("s.jsonl", json.dumps({
+            "task_id": "p", "completion": "    return 1\n"}) + "\n")
         problem = self.path("p.jsonl", json.dumps({
-            "task_id": "p", "entry_point": "f", "prompt": "f = ",
-            "test": "def check(f):\n    assert f == 1\n"}) + "\n")
+            "task_id": "p", "entry_point": "f", "prompt": "def f():\n",
+            "test": "def check(f):\n    assert f() == 1\n"}) + "\n")
         with open("/dev/full", "w", encoding="utf-8") as full:
             result = subprocess.run(
                 [PROGRAM, "grade", "--set", "humaneval", "--data", problem,
